@@ -1,6 +1,6 @@
-// Package accounts owns the plain tables of people, organizations and sessions, and the sequences
-// of the numbers that ids carry. The request handlers (the packages in edge) call it. It has no
-// goroutine.
+// Package accounts owns the plain tables of people, organizations and sessions, and of all that a sign-in needs:
+// login codes, password resets, second factors and signing keys. The request handlers (the packages in edge)
+// call it. It has no goroutine.
 package accounts
 
 import (
@@ -163,7 +163,8 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 	return nil
 }
 
-// Prune deletes rows that ended so long ago that nothing asks for them any more.
+// Prune deletes codes, links, names, challenges, sessions and changes of credentials that ended so long ago that
+// no method reads them any more.
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		// The limits of mails to an address look back by sendTime, so these rows are kept for longer than that.

@@ -33,8 +33,8 @@ func isAddress(email string) bool {
 	return len(email) <= maxAddress && utf8.ValidString(email) && !strings.Contains(email, "\x00")
 }
 
-// NoteBuyers keeps the names that buyers gave. When the owner of such an address signs in, the
-// account gets the name (nameBuyer). The last name of an address counts. A text that can't be an
+// NoteBuyers keeps the names that buyers gave. When the owner of such an address signs in, the account gets the
+// name (nameBuyer). If buyers has an address several times, its last name counts. A text that can't be an
 // account's address is left out.
 func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 	if len(buyers) == 0 {
@@ -57,7 +57,8 @@ func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 	return nil
 }
 
-// NoteBuyer keeps the name of one buyer.
+// NoteBuyer keeps the name of one buyer as NoteBuyers does, in a transaction of its own. The address must be one
+// that an account can have.
 func (s *Store) NoteBuyer(ctx context.Context, email, name string) error {
 	if _, err := s.pool.Exec(ctx, noteBuyers, []string{email}, []string{cleanName(name)}); err != nil {
 		return fmt.Errorf("note a buyer's name: %w", err)

@@ -97,9 +97,9 @@ WHERE nonce = (SELECT nonce FROM open_codes WHERE email = $1 ORDER BY asked_at D
 // none. nonce is the hash of the code's nonce, or nil for the newest code. Each call counts as a
 // try, and of several calls with the right code only one succeeds.
 //
-// A code proves the mailbox. taken reports that nobody had proven the account's mailbox before, so
-// that everything made with the account has ended (claimAccount). The error is ErrCodeInvalid for a
-// wrong code, and ErrCodeExpired if there is no code that could be right.
+// A code proves the mailbox. taken reports that nobody had proven the account's mailbox before, so that its
+// password, its sessions, its second factor and the access of others have ended (claimAccount). The error is
+// ErrCodeInvalid for a wrong code, and ErrCodeExpired if there is no code that could be right.
 func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byte) (u *User, taken bool, err error) {
 	right := false
 	try, args := tryNewest, []any{email, mac, codeTries}

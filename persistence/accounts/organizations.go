@@ -86,7 +86,7 @@ func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, erro
 	return out, nil
 }
 
-// Organization returns an organization, or nil.
+// Organization returns the organization with a number, or nil if there is none.
 func (s *Store) Organization(ctx context.Context, id int64) (*Organization, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, public_id::text, name, slug FROM organizations WHERE id = $1`, id) // CollectOneRow returns its error
 	o, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Organization])
@@ -119,7 +119,7 @@ func (s *Store) OrganizationNamed(ctx context.Context, name string) (*Organizati
 	return o, nil
 }
 
-// SlugsOf returns the slugs of the organizations that are active, in the order of the alphabet.
+// SlugsOf returns the slugs of those of the given organizations that are active, in the order of the alphabet.
 func (s *Store) SlugsOf(ctx context.Context, ids []int64) ([]string, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT slug FROM organizations WHERE id = ANY($1) AND status = 'active' ORDER BY slug`, ids) // CollectRows returns its error
 	slugs, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -132,8 +132,9 @@ func (s *Store) SlugsOf(ctx context.Context, ids []int64) ([]string, error) {
 const selectProfile = `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
 	logo_url, type, verified, status, social_links, page_theme, embed_origins, created_at FROM organizations WHERE id = $1`
 
-// EditProfile changes what an organization says about itself: all parts of a Profile that are text
-// or JSON, except the slug, and where its events may be shown. It returns nil if there is no such organization.
+// EditProfile changes what an organization says about itself. change gets the profile and may set its Name,
+// Description, Website, ContactEmail, ContactPhone, LogoURL, SocialLinks, PageTheme and EmbedOrigins; nothing
+// else is written. EditProfile returns nil if there is no such organization.
 func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)) (*Profile, error) {
 	const write = `UPDATE organizations SET name = $2, description = $3, website = $4, contact_email = $5, contact_phone = $6,
 		logo_url = $7, social_links = $8, page_theme = $9, embed_origins = $10 WHERE id = $1`
@@ -158,7 +159,7 @@ func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)
 	return p, nil
 }
 
-// Profile returns an organization with its profile, or nil.
+// Profile returns an organization with its profile, or nil if there is none.
 func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
 	rows, _ := s.pool.Query(ctx, selectProfile, id) // CollectOneRow returns its error
 	p, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Profile])

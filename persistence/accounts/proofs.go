@@ -54,7 +54,7 @@ type Owner struct {
 // account's.
 func (s *Store) ConfirmEmail(ctx context.Context, hash [32]byte, by Owner) (confirmed bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// The account is locked before its link, as in claim, and before the session is read, so
+		// The account is locked before its link, as in claimAccount, and before the session is read, so
 		// that a session is seen as ended if a sign-out is just ending it.
 		var user int64
 		if err := tx.QueryRow(ctx, `SELECT u.id FROM users u JOIN email_confirmations c ON c.usr = u.id

@@ -53,9 +53,9 @@ func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, er
 	return stands, nil
 }
 
-// ResetPassword uses up a password reset: it sets the password and ends every session. A reset
-// proves the mailbox. taken says that nobody had proven it before, and that everything made with
-// the account has ended (claimAccount). It returns the account, or nil if the reset can't be used.
+// ResetPassword uses up a password reset: it sets the password and ends every session. A reset proves the
+// mailbox. taken says that nobody had proven the mailbox before, so that the second factor and the access of
+// others have ended too (claimAccount). ResetPassword returns the account, or nil if the reset can't be used.
 func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (u *User, taken bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		var id int64

@@ -16,7 +16,7 @@ import (
 const (
 	sessionIdle  = 30 * 24 * time.Hour // a session ends if it was not refreshed for this long
 	sessionLife  = 90 * 24 * time.Hour // a session ends after this time, however often it was refreshed
-	refreshGrace = 30 * time.Second    // how long a client may ask again whose answer was lost
+	refreshGrace = 30 * time.Second    // how long a client whose answer was lost may ask for it again
 	sessionsMax  = 100                 // how many sessions are listed at most
 )
 
@@ -35,7 +35,7 @@ var (
 type SignIn struct {
 	User          int64
 	PasswordHash  string // the stored hash that the password fitted; empty if no password was used
-	EmailProven   bool   // the person has the mailbox, which also holds for the password of a proven account
+	EmailProven   bool   // the person has proven the mailbox without the password; a password proves it too if the account is proven
 	ClientAddress string
 	UserAgent     string
 }
@@ -50,8 +50,8 @@ type Session struct {
 	ExpiresAt     time.Time // when the session ends if it is not refreshed before
 }
 
-// OpenSession opens a session, whose refresh token is of the first generation. It returns
-// ErrPasswordChanged if a reset came in between.
+// OpenSession opens a session, whose refresh token is of the first generation. It returns ErrPasswordChanged if
+// the password has changed since the caller checked it.
 func (s *Store) OpenSession(ctx context.Context, in SignIn) (uuid.UUID, error) {
 	return openSession(ctx, s.pool, in)
 }
@@ -75,11 +75,11 @@ func openSession(ctx context.Context, q persistence.Querier, in SignIn) (id uuid
 	return id, nil
 }
 
-// Refresh uses up the refresh token of a generation. It returns the session's user and the
-// generation of the next token. The token used last gives the same next token once more within
-// refreshGrace, because its answer may have been lost while the next token is unused. Any other
-// token that was used before was stolen, from the client or by the client, so the session is
-// revoked. Every failure is ErrSessionOver.
+// Refresh uses up the refresh token of a generation. It returns the session's user and the generation of the
+// next token. The answer with the next token may be lost. So the token that was used last gives the same next
+// token again within refreshGrace, as long as the next token is unused. Any other used token means that two
+// parties have the token, and one of them has stolen it, so the session is revoked. Refresh returns
+// ErrSessionOver for a token that it refuses.
 func (s *Store) Refresh(ctx context.Context, id uuid.UUID, generation uint32, client, agent string) (user int64, next uint32, err error) {
 	next = generation + 1
 	err = s.pool.QueryRow(ctx, `UPDATE sessions s SET generation = $3, rotated_at = now(), last_used_at = now(),

@@ -29,7 +29,8 @@ func (s *Store) Verify(ctx context.Context, org int64) error {
 	return nil
 }
 
-// AllowTransfers sets whether an organization may be paid by bank transfer, and then tells us itself what has come.
+// AllowTransfers sets whether an organization may be paid by bank transfer. We don't see its bank account: the
+// organization itself then reports which payments have come.
 func (s *Store) AllowTransfers(ctx context.Context, org int64, allowed bool) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE organizations SET transfers = $2 WHERE id = $1`, org, allowed); err != nil {
 		return fmt.Errorf("transfers of organization %d: %w", org, err)
@@ -46,8 +47,8 @@ func (s *Store) TakesTransfers(ctx context.Context, org int64) (allowed bool, er
 	return allowed, nil
 }
 
-// ReadTrust reads the trust in an organization. The platform's mark "verified" is worth as
-// much as both.
+// ReadTrust reads what an organization has shown of itself. The platform's mark "verified" counts as both Proven
+// and Paid. An organization that does not exist has shown nothing.
 func ReadTrust(ctx context.Context, q persistence.Querier, org int64) (t Trust, err error) {
 	const read = `
 SELECT o.verified OR EXISTS (SELECT FROM members m JOIN users u ON u.id = m.usr WHERE m.org = o.id AND NOT m.invited AND u.email_verified),

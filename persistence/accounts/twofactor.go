@@ -24,8 +24,8 @@ const (
 
 // These are the reasons why a second factor is refused.
 var (
-	// ErrTwoFactor says that the user has a second factor already, or has none that could be
-	// removed.
+	// ErrTwoFactor says that the user has an active second factor already, has none that is active, or has
+	// enrolled another secret in the meantime.
 	ErrTwoFactor = errors.New("accounts: two-factor authentication is not in that state")
 	// ErrChallengeOver says that a challenge can no longer be answered.
 	ErrChallengeOver = errors.New("accounts: the challenge is over")
@@ -81,8 +81,9 @@ func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err er
 	return sealed, nil
 }
 
-// Activate makes an enrolled second factor necessary from now on. step is the time step of the code which
-// has proven that the user's device has the secret.
+// Activate makes an enrolled second factor necessary from now on, and stores the hashes of its recovery codes.
+// step is the time step of the code that has proven that the user's device has the secret. Activate returns
+// ErrTwoFactor if sealed is not the secret that waits, and otherwise the errors of Enroll.
 func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
 	return s.runUnlessActive(ctx, user, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND totp_secret = $2`, user, sealed, step)
@@ -97,9 +98,9 @@ func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step in
 	})
 }
 
-// Guess returns the sealed secret to check a one-time code with, and counts the guess until the
-// code is found right. It returns ErrGuesses after too many guesses, and ErrTwoFactor if no second
-// factor is active.
+// Guess returns the sealed secret to check a one-time code with, and counts a guess. A right code sets the count
+// to 0 (acceptCode). Guess returns ErrGuesses after too many guesses, and ErrTwoFactor if no second factor is
+// active.
 func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error) {
 	err = s.pool.QueryRow(ctx, `UPDATE users SET
 			totp_wrong = CASE WHEN totp_wrong_at > now() - $3::interval THEN totp_wrong + 1 ELSE 1 END,
@@ -122,8 +123,8 @@ func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error
 	return sealed, nil
 }
 
-// acceptCode uses up a second factor, or returns ErrCodeInvalid if it has been used before. It locks
-// the user.
+// acceptCode uses up a second factor. It returns ErrCodeInvalid if the factor has been used before, or if no
+// second factor is active. It locks the user.
 func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	if f.Recovery != nil {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
@@ -134,7 +135,8 @@ func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	return requireOneRow(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
 }
 
-// UseFactor uses up a second factor for something that only the user may do.
+// UseFactor uses up a second factor for something that only the user may do. It returns ErrCodeInvalid if the
+// factor has been used before.
 func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.acceptCode(ctx, tx, user) })
 	if err != nil {
@@ -165,8 +167,8 @@ func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	return nil
 }
 
-// OpenChallenge stores a sign-in that waits for its second factor, under the hash of the token that
-// continues it.
+// OpenChallenge stores a sign-in that waits for its second factor, under the hash of the token that continues
+// it. It returns ErrPasswordChanged if the password has changed since the caller checked it.
 func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) error {
 	tag, err := s.pool.Exec(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $2 AND ($3 = '' OR password_hash = $3) FOR SHARE)
 		INSERT INTO challenges (hash, usr, email_proven, expires_at) SELECT $1, id, $4 OR $3 <> '' AND email_verified, now() + $5::interval FROM u`,
@@ -180,7 +182,8 @@ func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) err
 	return nil
 }
 
-// TryChallenge counts a try at a challenge and returns the challenge's user.
+// TryChallenge counts a try at a challenge and returns the challenge's user. It returns ErrChallengeOver if the
+// challenge does not exist, has ended or has no tries left.
 func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, err error) {
 	err = s.pool.QueryRow(ctx, `UPDATE challenges SET tries = tries + 1 WHERE hash = $1 AND tries < $2 AND expires_at > now() RETURNING usr`,
 		hash[:], challengeTries).Scan(&user)
@@ -193,9 +196,9 @@ func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, er
 	return user, nil
 }
 
-// PassChallenge uses up a challenge and a second factor, and opens the session that waited for
-// them. It returns ErrCodeInvalid for a factor that was used before, and ErrChallengeOver for a
-// challenge that was.
+// PassChallenge uses up a challenge and a second factor, and opens the session that waited for them. It returns
+// ErrCodeInvalid for a factor that was used before, and ErrChallengeOver for a challenge that was used before or
+// has ended.
 func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in SignIn) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := f.acceptCode(ctx, tx, in.User); err != nil {

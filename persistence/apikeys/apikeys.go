@@ -1,6 +1,6 @@
-// Package apikeys is the plain table of API keys, and of the codes by which a gate's device gets one.
-// Of the secret of either it has only the SHA-256. The edge calls it: organizers manage their keys,
-// gates exchange their codes, and authentication reads the keys. It has no goroutine.
+// Package apikeys owns the plain tables of API keys, and of the codes by which a gate's device gets a key. It
+// stores keys and codes only as their SHA-256. The edge calls it: organizers manage their keys, gates exchange
+// their codes, and authentication reads the keys. It has no goroutine.
 package apikeys
 
 import (
@@ -46,8 +46,8 @@ type Key struct {
 	CreatedBy       int64      // the number of the user who made it
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
-	Events          []int64 // of a gate's key: the events that it checks in to, and nothing else; nil: it is bound to none
-	Gate            string  // of a gate's key: what its scans are counted for
+	Events          []int64 // of a gate's key: the events whose tickets it may check in; nil: the key is no gate's
+	Gate            string  // of a gate's key: the name of the gate for which its scans are counted
 }
 
 // Proves reports, in constant time, whether the hash belongs to the key's secret.

@@ -91,8 +91,9 @@ func (s *Store) GetEnrolment(ctx context.Context, org, id int64) (*Enrolment, er
 	return e, nil
 }
 
-// ExchangeCode uses a code up and makes the key of its enrolment, as form returns it. It returns
-// ErrNoCode, ErrCodeUsed, ErrCodeOver or ErrTooMany, and then the code is as it was.
+// ExchangeCode uses a code up and makes the key of its enrolment. form returns what the key is to have, and draw
+// draws its secret. If ExchangeCode returns ErrNoCode, ErrCodeUsed, ErrCodeOver or ErrTooMany, nothing has
+// changed.
 func (s *Store) ExchangeCode(ctx context.Context, code string, now time.Time, form func(*Enrolment) *Key, draw Draw) (*Key, error) {
 	hash := sha256.Sum256([]byte(code))
 	var made *Key
@@ -119,8 +120,8 @@ func (s *Store) ExchangeCode(ctx context.Context, code string, now time.Time, fo
 	return made, nil
 }
 
-// findOpen returns the enrolment of a code that can be exchanged, and locks it, so that a code that
-// two devices send at once is one device's alone.
+// findOpen returns the enrolment of a code that can be exchanged, and locks its row. If two devices send the
+// same code at once, the second therefore waits, and then finds that the code is used.
 func findOpen(ctx context.Context, tx pgx.Tx, hash [sha256.Size]byte, now time.Time) (*Enrolment, error) {
 	rows, _ := tx.Query(ctx, `SELECT `+enrolmentColumns+` FROM gate_enrolments WHERE hash = $1 FOR UPDATE`, hash[:]) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Enrolment])
@@ -137,7 +138,7 @@ func findOpen(ctx context.Context, tx pgx.Tx, hash [sha256.Size]byte, now time.T
 	return e, nil
 }
 
-// ListGates returns a page of the keys of an organization's gates, as List does.
+// ListGates returns a page of the API keys that gates' devices have, as List does of all keys.
 func (s *Store) ListGates(ctx context.Context, org, before int64, limit int) ([]*Key, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM api_keys
 		WHERE org = $1 AND events IS NOT NULL AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, org, before, limit) // CollectRows returns its error

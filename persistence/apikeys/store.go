@@ -26,8 +26,9 @@ const publicIDs = "api_keys_public_id_key"
 // Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist, ExpiresAt and
 // CreatedBy, or returns ErrTooMany.
 //
-// If the same command comes again within a day, which is how long commands may be repeated, its key
-// gets a new secret, because nobody was told the old one.
+// If the same command comes again within a day, which is how long commands may be repeated, its key gets the
+// values of the repeated request and a new secret, because only the hash of the old one is stored. Create
+// returns ErrRevoked if the command's key was revoked, or belongs to another organization.
 func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw) (*Key, error) {
 	var made *Key
 	err := persistence.Redraw(func() (err error) {
@@ -54,8 +55,8 @@ func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID s
 	return made, err
 }
 
-// insertKey adds the row of a key. A command that comes again writes over its row; pgx.ErrNoRows says that it may
-// not, because the row is another organization's or the key was revoked.
+// insertKey adds the row of a key. A command that comes again writes over the row that it made. insertKey
+// returns pgx.ErrNoRows if that row belongs to another organization, or if its key was revoked.
 func insertKey(ctx context.Context, tx pgx.Tx, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (*Key, error) {
 	if err := refuseIfFull(ctx, tx, command, k.Org); err != nil {
 		return nil, err
@@ -183,8 +184,8 @@ func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 	return k, err
 }
 
-// SetStrictLimit sets how many strict writes a minute the key may make; nil means the tier's own
-// limit. It returns the key, or nil if there is none.
+// SetStrictLimit sets how many strict writes a minute the key may make, whatever its organization; nil means the
+// tier's own limit. It returns the key, or nil if there is none.
 func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
 	return findKey(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
 			updated_at = CASE WHEN strict_per_minute IS DISTINCT FROM $2 THEN now() ELSE updated_at END

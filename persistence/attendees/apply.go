@@ -166,8 +166,8 @@ func (c *columns) add(o *order.Order) error {
 	return nil
 }
 
-// cleanText returns s in a form that a text column accepts: in valid UTF-8 and without zero bytes.
-// Facts may contain both, because they were accepted before.
+// cleanText returns s in a form that a text column accepts: in valid UTF-8 and without zero bytes. Facts may
+// contain zero bytes and invalid UTF-8, because nothing refused them when the facts were decided.
 func cleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

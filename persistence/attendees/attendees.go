@@ -1,9 +1,9 @@
 // Package attendees owns the tables of who holds and who attends with each ticket, and of each organization's
-// customers. A follower of its own writes them, after the read model, so that they slow down no rush. Organizers
-// change names, addresses, tags and notes.
+// customers. A follower of its own writes them, after the read model, so that writing them never delays the read
+// model during a rush. Organizers change names, addresses, tags and notes.
 //
-// The request handlers (the packages in edge) call Store; the follower calls Apply from one goroutine. Nothing here
-// has to be stopped.
+// The request handlers (the packages in edge) call Store; the follower calls Apply from one goroutine. Nothing
+// here has to be stopped.
 package attendees
 
 import (
@@ -34,8 +34,8 @@ type Store struct {
 	key func(org int64, address string) string
 }
 
-// New returns the store of a pool's database. Facts publishes that a ticket was tagged. Key returns the id under
-// which an organization is shown a customer with an address.
+// New returns the store of a pool's database. facts publishes a public fact about each ticket that gets a tag.
+// key returns the id under which an organization sees the customer with an address.
 func New(pool *pgxpool.Pool, facts *publicfacts.Store, key func(org int64, address string) string) *Store {
 	return &Store{pool, facts, key}
 }
@@ -61,8 +61,8 @@ FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id =
 WHERE a.holder = $1 AND a.holder <> '' AND t.status = ANY($2) AND (a.issued_at, a.event_id, a.serial) < ($3, $4, $5)
 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $6`
 
-// Held lists at most limit of the valid tickets that the owner of an address holds, the newest
-// first. They begin behind the place after; the zero place begins with the newest ticket.
+// Held lists at most limit of the valid tickets that the owner of an address holds, the newest first. Only
+// tickets that come after the place after are listed; the zero place begins with the newest ticket.
 func (s *Store) Held(ctx context.Context, address string, after Place, limit int) ([]Held, error) {
 	if after == (Place{}) {
 		after = Place{IssuedAt: time.Now().Add(24 * time.Hour).UnixMilli()} // another node's clock may be ahead

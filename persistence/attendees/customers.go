@@ -142,7 +142,7 @@ type CustomerFilter struct {
 // sorts are the orders in which customers can be listed. key has the columns of the sort key, after
 // says how the key of a later page compares to the key of an earlier one, and by is the ORDER BY.
 // Each key ends with the number, so that no two customers are at the same place and a page goes on
-// exactly behind the last one.
+// exactly after the last one.
 var sorts = map[string]struct{ key, after, by string }{
 	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},
 	"oldest": {"first_at, number", ">", "first_at, number"},
@@ -186,8 +186,8 @@ SELECT * FROM customers AS c WHERE org = @org
     WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[@tag]))
   AND (@after::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = @after))
 ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
-	// The query compares the words in which names are folded for searching. People without such
-	// words would not be found.
+	// The query searches in the column words, which has the names and addresses folded for searching. FoldPeople
+	// fills it for people who have no words yet, because the search would not find them.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, f.Events); err != nil {
 			return nil, err

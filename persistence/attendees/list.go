@@ -62,7 +62,8 @@ ORDER BY a.serial DESC LIMIT @limit`
 	if before == 0 {
 		before = math.MaxInt32
 	}
-	// The query compares folded words. Attendees without such words would not be found.
+	// The query searches in the column words. FoldPeople fills it for attendees who have no words yet, because
+	// the search would not find them.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, []int64{number}); err != nil {
 			return nil, err

@@ -11,16 +11,16 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// naming collects the addresses that orders and entries of waitlists contain besides their buyer's.
-// When a person is to be erased, these orders must be found too, and they can't be found by their
-// buyer.
+// naming collects the addresses of waitlists' entries, and the addresses in orders that are not their buyer's.
+// When a person is to be erased, these entries and orders must be found too, and a search by buyer does not find
+// them.
 type naming struct {
 	emails []string
 	ids    [][16]byte
 }
 
-// addName notes an address of an order. It leaves out an empty address, and the pseudonym of
-// somebody who was erased already.
+// addName notes an address of an order or of a waitlist's entry. It leaves out an empty address, and the
+// pseudonym of somebody who was erased already.
 func (n *naming) addName(email string, id engine.OrderID) {
 	if email = cleanText(order.NormalEmail(email)); email != "" && !order.IsPseudonym(email) {
 		n.emails, n.ids = append(n.emails, email), append(n.ids, id)
@@ -60,8 +60,8 @@ func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Naming lists the orders and the entries of waitlists that contain an address without being that
-// person's own.
+// Naming lists the orders that contain an address other than as their buyer's, and the waitlists' entries with
+// that address.
 func (s *Store) Naming(ctx context.Context, address string) ([]engine.OrderID, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM named WHERE email = $1 ORDER BY id`, order.NormalEmail(address)) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (id engine.OrderID, err error) {

@@ -12,8 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Tagged is an attendee who was given a tag just now. Tags are all the tags that the attendee has
-// with it.
+// Tagged is an attendee who was given a tag just now. Tags are all tags of the attendee, including the new one.
 type Tagged struct {
 	Event  int64
 	Serial uint32
@@ -22,8 +21,8 @@ type Tagged struct {
 	Tags   []string
 }
 
-// Telling makes the public fact that tells the world about an attendee who was tagged. The caller
-// provides it, because the record in the fact is the API's.
+// Telling makes the public fact about an attendee who was tagged. The caller provides it, because the record in
+// the fact has the API's shape.
 type Telling func(*Tagged) (publicfacts.Own, error)
 
 // TagTickets adds a tag to the tickets that don't have it yet, and publishes a fact about each of

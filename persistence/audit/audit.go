@@ -38,7 +38,7 @@ type Report struct {
 	Records         int64 // the records with those facts
 	Events          int64
 	Tickets         int64    // issued
-	Sold, Held      int64    // units of all ticket types
+	Sold, Held      int64    // units of all ticket types that are sold, and that are held or reserved without being sold
 	Orphans         int64    // reservations without an order, which presumed abort will release
 	Seats           int64    // of completed and unpaid orders
 	Findings        []string // what is wrong; empty if nothing is
@@ -92,7 +92,7 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 	}
 	// Records that no stream has are records that a replay loses. The comparison makes sense only
 	// for a clean report, because a stream with a gap is not replayed to its end.
-	if r.Clean() && r.Records < there { // a stream with a gap is not replayed to its end
+	if r.Clean() && r.Records < there {
 		r.find("journal: of %d records %d are found by stream", there, r.Records)
 	}
 	return r, nil
@@ -242,8 +242,8 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 			r.find("%s: facts %d-%d follow %d", s.Ref.Name(), rec.First, rec.Last, next-1)
 			return nil, base, nil
 		}
-		// Each claim raises the epoch. A lower one behind a higher one means that the fence let a
-		// stale activation write.
+		// Each claim raises the epoch. A lower epoch after a higher one means that the fence let a stale
+		// activation write.
 		if rec.Epoch < epoch {
 			r.find("%s: epoch %d follows %d at fact %d", s.Ref.Name(), rec.Epoch, epoch, rec.First)
 		}

@@ -81,8 +81,8 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		}
 		return
 	}
-	// A reservation that is still open may yet be released, so whether it is in order depends on
-	// what has become of its order.
+	// A reservation that is still open may yet be released. So whether it is right depends on what has become of
+	// its order.
 	open := make(map[keeper.Claim]bool)
 	seats.Open(func(h keeper.Held) { open[h.Claim] = true })
 	taken := make(map[keeper.Claim][]string)

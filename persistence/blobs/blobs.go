@@ -17,7 +17,8 @@ type Store interface {
 	// Put stores a copy of the file at a path. When it returns, either the whole file is stored
 	// under the key or nothing has changed.
 	Put(ctx context.Context, key, path, mediaType string) error
-	// Open reads length bytes from an offset, or returns ErrNotFound.
+	// Open returns a reader of length bytes from an offset, or of fewer if the file ends before. It returns
+	// ErrNotFound if nothing is stored under the key.
 	Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
 	// Delete removes what is stored under a key, if anything is.
 	Delete(ctx context.Context, key string) error

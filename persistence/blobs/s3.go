@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	partBytes = 64 << 20 // size of a part; S3 takes 10,000 parts
-	attempts  = 3        // tries of a request that the store did not answer
+	partBytes = 64 << 20 // bytes of a part; an object of S3 has at most 10,000 parts
+	attempts  = 3        // how often a request is tried that fails for a reason that may pass
 )
 
 // S3 stores files in a bucket of an S3-compatible store.
@@ -24,7 +24,7 @@ type S3 struct {
 }
 
 // OpenS3 reads an address such as s3://bucket?endpoint=https://host:9000&region=eu-west-1 without
-// asking the store anything yet. Without an endpoint it is AWS's. The credentials are the address's
+// asking the store anything yet. Without an endpoint the store is AWS's. The credentials are the address's
 // user and password, percent-encoded, or else those that AWS's own programs would find: the
 // variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine. No error
 // contains them.
@@ -74,7 +74,8 @@ func (s *S3) Check(ctx context.Context) error {
 	return nil
 }
 
-// Put sends the file. A large file is sent in parts, which become one object at once.
+// Put sends the file. A file larger than partBytes is sent in parts; the object appears only when all of them
+// have arrived.
 func (s *S3) Put(ctx context.Context, key, path, mediaType string) error {
 	_, err := s.core.FPutObject(ctx, s.bucket, key, path, minio.PutObjectOptions{ContentType: mediaType, PartSize: partBytes, NumThreads: 1})
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"boxoffice/engine/all"
 )
 
-// ErrTruncated says that a record's bytes end in the middle of a fact, or are none that AppendFact
-// wrote.
+// ErrTruncated says that a record's bytes end in the middle of a fact, or were not written by AppendFact.
 var ErrTruncated = errors.New("codec: truncated facts")
 
 var (

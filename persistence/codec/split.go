@@ -23,7 +23,7 @@ func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	return engine.FactType(t), one[n:], rest, nil
 }
 
-// AppendBody appends a fact to dst whose CBOR map is encoded already.
+// AppendBody appends a fact to dst, whose type is typ and whose body is its CBOR map, encoded already.
 func AppendBody(dst []byte, typ engine.FactType, body []byte) []byte {
 	var head [binary.MaxVarintLen16]byte
 	n := binary.PutUvarint(head[:], uint64(typ))

@@ -1,5 +1,5 @@
-// Package committed keeps in a node's memory what was last committed of the stock and the seats that it
-// sells or shows. The feed of commits observes them; edge reads and watches.
+// Package committed keeps in a node's memory the stock and the seat maps that the node sells or shows, as they
+// were last committed. The cluster's feed of commits calls Observe; edge reads and watches.
 package committed
 
 import (
@@ -53,9 +53,9 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 }
 
 // Load makes an event's map known by asking its actor. The facts that are committed while ask runs
-// are collected, so that none is missed between the answer and the first fact that is observed. If
+// are collected, so that no fact between the answer and the first observed fact is missed. If
 // several callers load the same map at once, each of them asks, and the latest answer stands. If
-// Retain has run since the question, facts may have been missed, and Load asks again.
+// Retain has run or another Load of the map has failed since the question, facts may have been missed, and Load asks again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
@@ -65,7 +65,7 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 		if err != nil {
 			// The entry is removed unless somebody watches it. Another Load of the same map then
 			// starts over with a new entry.
-			if !m.isLoaded() && !m.awaitAgain() { // who loads it too begins again
+			if !m.isLoaded() && !m.awaitAgain() { // another Load of the map that is under way then asks again
 				s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
 					if now != m {
 						return now, xsync.CancelOp
@@ -118,12 +118,12 @@ type SeatMap struct {
 
 	mu       sync.Mutex
 	known    bool
-	position int64 // of the last fact taken in
+	position int64 // seq of the last fact that the map contains
 	early    []observed
 	layout   *seatmap.Layout  // nil: no map is attached
 	places   map[string]int32 // of the layout's seats, by id
 	states   []seatmap.Status
-	types    []int64 // that the sections are sold as; 0: not for sale
+	types    []int64 // ticket types that the sections are sold as; 0: not for sale
 	version  uint64  // counts changes of layout and types
 	watchers []*Watcher
 }
@@ -318,7 +318,7 @@ func (m *SeatMap) indexSeats() {
 type SeatView struct {
 	Layout *seatmap.Layout // nil: no map is attached
 	States []seatmap.Status
-	Types  []int64 // of the sections
+	Types  []int64 // ticket types that the sections are sold as; 0: not for sale
 }
 
 // View returns the map as it is now.
@@ -343,7 +343,7 @@ type Watcher struct {
 	// Guarded by the map's lock.
 	changed []int32 // seats, some of them more than once
 	version uint64
-	told    []seatmap.Status // what the watcher has been told
+	told    []seatmap.Status // the states of the seats as Take last returned them
 }
 
 // Watch begins to watch the map. wake is called when there is something to take. It is called under
@@ -369,10 +369,10 @@ type SeatChange struct {
 	From, To seatmap.Status
 }
 
-// Take returns what has changed since the last Take. A seat that changed several times comes once,
-// with its last state; a seat that is back in its old state does not come at all. another reports
-// that the layout or the types have changed; then there are no changes, and view is the whole new
-// map. If whole is set, view is the map at the moment of the changes.
+// Take returns what has changed since the last Take, and the layout. A seat that changed several times comes
+// once, with its last state; a seat that is back in its old state does not come at all. another reports that the
+// layout or the types have changed; then there are no changes, and view is the whole new map. If whole is set,
+// view is the map at the moment of the changes. Otherwise view is nil.
 func (w *Watcher) Take(whole bool) (changes []SeatChange, layout *seatmap.Layout, view *SeatView, another bool) {
 	m := w.m
 	m.mu.Lock()

@@ -21,15 +21,15 @@ type Stock struct {
 	missed atomic.Int64 // counts how often facts may have been missed
 }
 
-// level is how many units of a ticket type are left. seq is the seq of the fact in the type's
-// stream that said so, 0 if the actor said it, or asked.
+// level is how many units of a ticket type are left. seq is the seq of the fact that said so, in the type's
+// stream. It is 0 if the actor's answer said so, and asked while the answer is awaited.
 type level struct{ seq, left int64 }
 
-// asked is the seq of a type whose actor is being asked. Any fact replaces it.
+// asked is the seq in the level of a type whose actor is being asked. Any fact replaces such a level.
 const asked = -1
 
 // NewStock makes an empty Stock that remembers at most about limit ticket types. When there are
-// more, it forgets all of them, and each is asked of its actor once again.
+// more, it forgets all of them, and callers must Load each of them again.
 func NewStock(limit int) *Stock {
 	return &Stock{limit: limit, left: xsync.NewMap[engine.Ref, level]()}
 }

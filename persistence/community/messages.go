@@ -55,8 +55,9 @@ type Message struct {
 	ReadAt         *time.Time
 }
 
-// The status and the names are selected with the thread, because an organization's list shows them: a thread's row
-// itself has only the buyer's number. The order of the columns is the order of the fields of Thread and Message.
+// The buyer's address and name are selected with the thread, because an organization's list shows them, and a
+// thread's row has only the buyer's number. The order of the columns is the order of the fields of Thread and
+// Message.
 const (
 	threadColumns = `id, buyer, (SELECT email FROM users u WHERE u.id = buyer),
 (SELECT trim(first_name || ' ' || last_name) FROM users u WHERE u.id = buyer), org, event, ticket, status, last, created_at`
@@ -180,10 +181,11 @@ func (s *Store) ThreadsOfBuyer(ctx context.Context, buyer, before int64, limit i
 	return s.listThreads(ctx, shownMessages, find, buyer, before, limit)
 }
 
-// exportedMessages is how many messages of a thread an export of a buyer's data contains.
+// exportedMessages is how many messages of a thread an export of a buyer's data contains at most: the newest ones.
 const exportedMessages = 1_000
 
-// WholeThreadsOfBuyer is like ThreadsOfBuyer, with more messages of each thread.
+// WholeThreadsOfBuyer lists threads as ThreadsOfBuyer does, but with up to exportedMessages messages of each
+// thread.
 func (s *Store) WholeThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
 	return s.listThreads(ctx, exportedMessages, find, buyer, before, limit)
@@ -197,7 +199,7 @@ WHERE org = $1 AND $2::bigint IN (0, event) AND $3::text IN ('', status) AND las
 	return s.listThreads(ctx, shownMessages, find, org, event, status, before, limit)
 }
 
-// shownMessages is how many messages of a thread a list contains.
+// shownMessages is how many messages of a thread a list contains at most: the newest ones.
 const shownMessages = 50
 
 // listThreads runs a query for threads and reads at most the given number of messages for each one.

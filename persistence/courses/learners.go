@@ -40,9 +40,9 @@ func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certif
 	return findCertificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
 }
 
-// OfTicket returns the certificate that a ticket has earned, or nil. One purchase earns one certificate. An earlier
-// release could issue several for one ticket. OfTicket then returns the one that was issued first, and only that one
-// is valid.
+// OfTicket returns the certificate that a ticket has earned, or nil. A ticket earns one certificate. An earlier
+// release could issue several for one ticket. OfTicket then returns the one that was issued first, and only that
+// one is valid.
 func (s *Store) OfTicket(ctx context.Context, event int64, ticket uint32) (*Certificate, error) {
 	return findCertificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
 }

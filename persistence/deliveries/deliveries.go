@@ -3,8 +3,8 @@
 //
 // Rows of the queue come from FanOut, which is a sink of persistence/publicfacts and runs in the
 // transaction that publishes the facts, and from Test and Replay. Each of these inserts a River job
-// that wakes one node's deliverer (edge/webhook). The deliverer Claims endpoints that have
-// something due, Loads what they are to be sent, and Records the outcome. A claim is a lease: only
+// that wakes one node's deliverer (edge/webhook). The deliverer calls Claim for endpoints that have
+// something due, Load for what they are to be sent, and Record for the outcome. A claim is a lease: only
 // one node at a time delivers to an endpoint, so that first attempts are made in order. A dead
 // node's claims are free after LeaseTime, or at once when the node of that name comes back.
 //
@@ -102,7 +102,7 @@ const (
 	Succeeded = "succeeded" // answered 2xx
 	Failed    = "failed"    // will be sent again
 	Exhausted = "exhausted" // failed for the last time
-	Cancelled = "cancelled" // will not be sent, because its endpoint takes nothing any more
+	Cancelled = "cancelled" // will not be sent (again): its endpoint takes nothing any more, or a replay has taken its place
 )
 
 // Delivery is one public fact on its way to one endpoint, with the outcome of the last attempt. The

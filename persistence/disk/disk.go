@@ -2,7 +2,8 @@
 // everything else in the data directory. A Postgres that finds no room for its log stops by itself.
 // So the node refuses new writes before that, while some room is left.
 //
-// The node starts one Watch before its Postgres and stops it after; Look is for a single check.
+// The node starts one Watch before its Postgres, and stops the Watch after the Postgres. Look is for a single
+// check.
 package disk
 
 import (
@@ -62,7 +63,7 @@ func (l Limits) LevelOf(r Room) Level {
 }
 
 // every is the time between two looks. A rush writes some 10 MB in that time, which Reserve must
-// exceed. After room has been made, a node sells again at most this much later.
+// exceed. It is also the longest time until a node sells again after room has been made.
 const every = 250 * time.Millisecond
 
 // Config says which directory is watched, and its limits.

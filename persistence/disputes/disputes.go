@@ -1,8 +1,9 @@
-// Package disputes keeps the payments that buyers have their bank take back, as the payment providers tell of them. It
-// owns the table disputes, and has no goroutines.
+// Package disputes keeps the payments that buyers want back through their banks, as the payment providers report
+// them. It owns the table disputes, and has no goroutines.
 //
-// A provider tells of a dispute more than once and in any order. It has one row here, which never leaves its end, and its
-// letters are queued in the transaction that inserts the row.
+// A provider reports a dispute more than once and in any order. The dispute has one row here. A row that is won
+// or lost never becomes open again. The mails about a dispute are queued in the transaction that inserts its
+// row.
 package disputes
 
 import (
@@ -30,11 +31,11 @@ func New(pool *pgxpool.Pool, mails *mailqueue.Queue) *Store { return &Store{pool
 // Open is the status of a dispute that is not decided yet. The others are "won" and "lost".
 const Open = "open"
 
-// Dispute is a payment that a buyer has the bank take back.
+// Dispute is a payment that a buyer wants back through the bank.
 type Dispute struct {
-	Seq      int64 // grows in the order in which disputes were heard of
+	Seq      int64 // higher for disputes that were reported later
 	Provider string
-	ID       string // the provider's
+	ID       string // the provider's id of the dispute
 	Org      int64
 	Order    engine.OrderID
 	Attempt  string // reference of the attempt to pay
@@ -43,11 +44,12 @@ type Dispute struct {
 	Reason   string // the provider's words
 	Status   string
 	OpenedAt time.Time
-	DueBy    time.Time // until when it can be answered at the provider; zero if that is not told
-	ClosedAt time.Time // zero while it is open; to Note also if the provider does not tell it
+	DueBy    time.Time // until when it can be answered at the provider; zero if the provider does not say
+	ClosedAt time.Time // zero while it is open; Note takes the present time if the provider does not say
 }
 
-// Note keeps a dispute as its provider tells of it now. The letters are queued if it is open and was not known before.
+// Note stores a dispute as its provider reports it now. If the dispute is open and was not known before, the
+// letters are queued. An open report about a dispute that has ended changes nothing.
 func (s *Store) Note(ctx context.Context, d *Dispute, letters ...mailqueue.Mail) error {
 	const note = `
 INSERT INTO disputes AS known (provider, id, org, order_id, attempt, amount, currency, reason, status, opened_at, due_by, closed_at)
@@ -61,7 +63,7 @@ RETURNING xmax = 0`
 		err := tx.QueryRow(ctx, note, d.Provider, d.ID, d.Org, (*[16]byte)(&d.Order), d.Attempt, d.Amount, d.Currency, d.Reason, d.Status, d.OpenedAt,
 			momentOrNull(d.DueBy), momentOrNull(d.ClosedAt)).Scan(&isNew)
 		switch {
-		case errors.Is(err, pgx.ErrNoRows): // an answer from before its end
+		case errors.Is(err, pgx.ErrNoRows): // the dispute has ended, and this report is older
 			return nil
 		case err != nil || !isNew || d.Status != Open:
 			return err
@@ -74,7 +76,7 @@ RETURNING xmax = 0`
 	return nil
 }
 
-// momentOrNull is a moment as a column has it: null for the zero time.
+// momentOrNull returns a time for a column that may be null: nil for the zero time.
 func momentOrNull(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
@@ -82,7 +84,8 @@ func momentOrNull(at time.Time) *time.Time {
 	return &at
 }
 
-// List lists the disputes of an organization, the last that was heard of first, before one; 0 for the first page.
+// List lists at most limit of an organization's disputes, the one that was reported last first. All have a Seq
+// below before; 0 gives the first page.
 func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]Dispute, error) {
 	const find = `
 SELECT seq, provider, id, org, order_id, attempt, amount, currency, reason, status, opened_at, due_by, closed_at FROM disputes

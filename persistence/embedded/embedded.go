@@ -63,7 +63,7 @@ type Server struct {
 	token string   // text in the command line of every process of this server
 	user  identity // user as which those processes run
 
-	// The fields below are unset when attached.
+	// When attached, the fields below are not used, and lock is nil.
 	log      *slog.Logger
 	files    files
 	bin      string

@@ -22,7 +22,7 @@ type identity struct {
 	drop      bool   // whether processes change to uid and gid
 	alias     uint32 // with uid 0: the user that root appears as
 	aliasName string
-	blocked   string // directory that the alias itself may not enter, if that is the reason
+	blocked   string // a directory above the data that the alias may not enter; empty if the namespace has another reason
 }
 
 // String says as which user Postgres runs, for logs and errors.
@@ -56,8 +56,9 @@ func (id identity) applyTo(cmd *exec.Cmd) {
 	}
 }
 
-// chooseIdentity chooses the owner of an existing cluster, because only the owner can read it. For
-// a new cluster it chooses an unprivileged user of this machine, or ourselves if we are not root.
+// chooseIdentity chooses the owner of an existing cluster, because only the owner can read it. For a new cluster
+// it chooses ourselves if we are not root, and otherwise an unprivileged user of this machine, or root in a user
+// namespace if that user can't reach the directory.
 func chooseIdentity(f files) (identity, error) {
 	me := identity{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
 	owner, exists, err := ownerOf(f.cluster)

@@ -29,7 +29,7 @@ type installation struct {
 }
 
 // findPrograms returns the directory of initdb and postgres. want is the major version that the
-// data needs; with 0 any version will do that we test with. If no installation fits, findPrograms
+// data needs; with 0 any version from oldest on will do. If no installation fits, findPrograms
 // installs one, provided that install is set and we are root.
 func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger) (string, error) {
 	found := listInstallations(ctx)
@@ -58,8 +58,8 @@ func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger)
 	return "", missing
 }
 
-// fitsVersion reports whether an installation can run a cluster of a major version. Only the same
-// version can; for a new cluster (want 0) any version is good that we test with.
+// fitsVersion reports whether an installation can run a cluster of a major version. Only the same version can.
+// For a new cluster (want 0), any version from oldest on will do.
 func (in installation) fitsVersion(want int) bool {
 	return in.major == want || want == 0 && in.major >= oldest
 }

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	pollEvery     = 20 * time.Millisecond  // while Postgres starts
-	restartDelay  = 100 * time.Millisecond // after the first start that failed; doubles with each further one
-	restartPause  = time.Second            // longest pause
-	orphanGrace   = 10 * time.Second       // for a killed node's postmaster to end by itself
-	immediateStop = 8 * time.Second        // Postgres kills its own children after 5
-	maxLog        = 16 << 20               // bytes, checked at each start
+	pollEvery     = 20 * time.Millisecond  // pause between two looks at whether Postgres answers, or has ended
+	restartDelay  = 100 * time.Millisecond // pause after the first failed start; it doubles with each further one
+	restartPause  = time.Second            // longest pause between two starts
+	orphanGrace   = 10 * time.Second       // how long a killed node's postmaster may take to end by itself
+	immediateStop = 8 * time.Second        // how long a SIGQUIT may take; Postgres itself kills its children after 5 s
+	maxLog        = 16 << 20               // largest log in bytes that is appended to; checked at each start
 )
 
 // supervise owns the postmaster from its first start to its end. It sends the result of the first
@@ -85,7 +85,7 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 // postmaster is one run of Postgres's first process.
 type postmaster struct {
 	cmd    *exec.Cmd
-	exited chan error // gets once how the process ended
+	exited chan error // gets the result of Wait once, when the process has ended
 }
 
 // launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to

@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// This file lists facts that were set aside, and applies them again.
+// This file lists facts that were set aside (Digester), and applies them again on request.
 
 // Aside is a fact that was set aside.
 type Aside struct {
@@ -89,13 +89,13 @@ func Requested(ctx context.Context, pool *pgxpool.Pool, s Selection) (n int64, e
 
 const (
 	lookEvery = time.Second // between two looks at what is set aside
-	maxCount  = 10_000      // rows are counted up to this many: the number is for an alarm
-	chunk     = 10_000      // facts of a stream that are applied together when it is told again
+	maxCount  = 10_000      // rows are counted only up to this many, because a disaster may set millions of facts aside
+	chunk     = 10_000      // how many facts of a stream are applied together when the stream is rebuilt
 )
 
-// Tend counts the facts that are set aside, once a second, and makes the attempts that somebody
-// asked for, with the facts that from has. begin opens a transaction on a connection that works;
-// each stream has a transaction of its own, in which an attempt may take as long as within. Only the
+// Tend counts the facts that are set aside, once a second, and makes the attempts that somebody asked for
+// (RequestRetry). It reads the facts from the journal by means of from. Each stream has a transaction of its
+// own, which begin opens on a connection that works. An attempt in it may take as long as within. Only the
 // goroutine that calls Apply may call Tend.
 func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
 	if time.Since(d.looked) < lookEvery {
@@ -107,7 +107,6 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 		const requested = `SELECT DISTINCT stream_id FROM set_aside WHERE follower = $1 AND retry ORDER BY stream_id LIMIT $2`
 		var n int64
 		if err := tx.QueryRow(ctx, count, d.name, maxCount).Scan(&n); err != nil {
-			// The count goes no further than maxCount, because a disaster may set millions of facts aside.
 			return err
 		}
 		d.waiting.Store(n)
@@ -122,7 +121,7 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 	d.looked = time.Now()
 	for _, stream := range streams {
 		again := func(ctx context.Context, tx pgx.Tx) error { return d.tellAgain(ctx, tx, from, within, stream) }
-		// Facts may be applied on a new connection, where what broke the last one is worth another try.
+		// This transaction may have a new connection, so facts that broke an earlier connection get another try.
 		clear(d.broke)
 		if err := transactAgain(ctx, begin, again); err != nil {
 			return fmt.Errorf("follower: tell stream %d again: %w", stream, err)
@@ -132,8 +131,8 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 	return nil
 }
 
-// tellAgain makes the attempts that were asked for at one stream, in the order of its facts. If
-// another node that consumes is doing that already, it holds the rows' locks.
+// tellAgain makes the attempts that were asked for at one stream, in the order of its facts. Rows that another
+// node has locked, because it makes the same attempts, are left out.
 func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, stream int64) error {
 	const mine = `
 SELECT seq, last_seq, aggregate FROM set_aside WHERE follower = $1 AND stream_id = $2 AND retry ORDER BY seq FOR UPDATE SKIP LOCKED`
@@ -170,13 +169,14 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 			}
 		}
 	}
-	// The facts that failed again have this transaction's now as their time of trial.
+	// A fact that failed again was set aside in this transaction, so its tried_at is now() and the update leaves
+	// it out.
 	_, err = tx.Exec(ctx, done, d.name, stream, seqs, d.forget != nil)
 	return err
 }
 
-// giveUp reports whether the journal has dropped a stream's first facts. If so, the stream can't be
-// rebuilt, and giveUp notes that.
+// giveUp reports whether the journal has dropped a stream's first facts. If so, the stream can't be rebuilt, and
+// giveUp writes that as the error into the rows for which an attempt was asked for.
 func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, from Past, stream int64) (beheaded bool, err error) {
 	const note = `
 UPDATE set_aside SET retry = false, attempts = attempts + 1, tried_at = now(), error = 'the first facts of the stream are past their retention'
@@ -188,8 +188,8 @@ WHERE follower = $1 AND stream_id = $2 AND retry`
 	return true, err
 }
 
-// rebuildStream forgets what was made of the stream, and applies all of its facts that the follower has
-// passed.
+// rebuildStream deletes what the follower's tables have of the stream, and applies the stream's facts again, up
+// to the follower's saved positions.
 func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, ref engine.Ref, stream int64) error {
 	rows, _ := tx.Query(ctx, `SELECT writer, batch FROM followers WHERE name = $1`, d.name) // ForEachRow returns its error
 	var writers []int32
@@ -216,8 +216,8 @@ func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, from Past, with
 	return nil
 }
 
-// applySpan applies the stream's facts after one seq and up to another, as far as they can be
-// applied.
+// applySpan applies the stream's facts with seqs above after, up to and including upto. Facts that can't be
+// applied are set aside again.
 func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, ref engine.Ref, stream, after, upto int64) error {
 	batches, err := readSpan(ctx, from, ref, stream, after, upto)
 	if err != nil || len(batches) == 0 {
@@ -226,7 +226,8 @@ func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, from Past, within t
 	return d.digestFacts(ctx, tx, within, splitBatches(batches))
 }
 
-// readSpan reads the stream's facts after one seq and up to another from the journal, and no others.
+// readSpan reads from the journal exactly the stream's facts with seqs above after, up to and including upto.
+// Only a record that can't be split is returned whole.
 func readSpan(ctx context.Context, from Past, ref engine.Ref, stream, after, upto int64) ([]journal.Batch, error) {
 	batches, err := from.ReadSpan(ctx, ref, stream, after, upto)
 	if err != nil {

@@ -19,27 +19,27 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// Digester applies facts for one follower, and sets aside those that cannot be applied: such a fact
-// becomes a row of the table set_aside, in the transaction that moves the position past it, and the
-// error is logged. The facts behind it are not held up.
+// Digester applies facts for one follower, and sets aside those that cannot be applied: such a fact becomes a
+// row of the table set_aside, in the transaction that moves the position past it, and the error is logged. The
+// facts after it are not held up.
 //
-// Facts are first applied together, which costs nothing more. If that fails in a way that another
-// attempt would meet again, Transact undoes the transaction and makes it again, and this time the
-// facts are halved until the bad ones are alone. A failure that may pass (an outage, a deadlock, a
-// full disk, ErrAgain, ErrGap) never sets a fact aside, and neither does a failure that no single
-// fact causes, such as a missing table: then the Digester tries again until it works.
+// Facts are first applied together, so a Digester costs nothing as long as all goes well. If that fails in a way
+// that another attempt would meet again, Transact undoes the transaction and makes it again, and this time the
+// facts are halved until the bad ones are alone. A failure that may pass (an outage, a deadlock, a full disk,
+// ErrAgain, ErrGap) never sets a fact aside, and neither does a failure that no single fact causes, such as a
+// missing table: then the Digester tries again until it works.
 //
-// A Digester belongs to the goroutine of its follower, or its callers must take turns; any
-// goroutine may read its counts.
+// A Digester belongs to the goroutine of its follower, or its callers must take turns; any goroutine may read
+// its counts.
 type Digester struct {
 	name   string
 	apply  Apply
 	log    *slog.Logger
 	forget Forget
 
-	asides  atomic.Int64 // set aside since the process began
-	waiting atomic.Int64 // rows, as of the last look
-	looked  time.Time    // when that was
+	asides  atomic.Int64 // facts set aside since the process began
+	waiting atomic.Int64 // rows in the table at the last look, maxCount at most
+	looked  time.Time    // time of the last look; zero: look at the next Tend
 
 	// broke holds the groups of facts whose attempt made the connection unusable, and with it the
 	// transaction. They are not tried together again.
@@ -58,23 +58,25 @@ func groupOf(facts []journal.Batch) group {
 	return group{r.Stream, r.First, len(facts)}
 }
 
-// Forget drops all that a follower has made of a stream's facts.
+// Forget deletes all rows that a follower has written for the facts of a stream.
 type Forget = func(ctx context.Context, tx pgx.Tx, ref engine.Ref) error
 
-// NewDigester makes a Digester for the follower of a name. Without forget, a fact is told again by
-// applying it alone. With forget, its whole stream is told again: that is for tables in which a
-// fact that comes late would overwrite what later facts have left.
+// NewDigester makes a Digester for the follower with a name. If somebody asks for another attempt at a fact, the
+// fact is applied again: alone if forget is nil, and otherwise together with all facts of its stream, after
+// forget has deleted what they left. forget is for tables in which a fact that comes late would overwrite what
+// later facts have left.
 func NewDigester(name string, log *slog.Logger, apply Apply, forget Forget) *Digester {
 	return &Digester{name: name, apply: apply, log: log, forget: forget, broke: make(map[group]error)}
 }
 
-// Name is the follower's.
+// Name returns the name of the follower.
 func (d *Digester) Name() string { return d.name }
 
 // Asides counts the facts that were set aside since the process began.
 func (d *Digester) Asides() int64 { return d.asides.Load() }
 
-// Waiting returns how many facts were set aside when the table was last looked at.
+// Waiting returns how many facts were set aside when the table was last looked at. It counts no further than
+// maxCount.
 func (d *Digester) Waiting() int64 { return d.waiting.Load() }
 
 // indigestible is an error that another attempt would meet again.
@@ -98,8 +100,9 @@ func isUnusable(tx pgx.Tx, err error) bool {
 // carefully marks the context of a transaction that is made for the second time.
 type carefully struct{}
 
-// Transact runs do in a transaction, for no longer than within. If a Digester in it finds that a
-// fact cannot be applied, everything is undone and done again with care, for as long as it takes.
+// Transact runs do in a transaction, for no longer than within. If a Digester in it finds that a fact cannot be
+// applied, Transact undoes everything and runs do again, for as long as it takes. In this second run the
+// Digester tries facts in groups, each for no longer than within, and sets the bad ones aside.
 func Transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration, do func(context.Context, pgx.Tx) error) error {
 	plain, cancel := context.WithTimeout(ctx, within)
 	err := transact(plain, begin, do)
@@ -141,7 +144,7 @@ func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
 		return d.digestFacts(ctx, tx, within, splitBatches(batches))
 	}
-	// The facts are tried with new connections from here on.
+	// A new transaction begins, so facts that broke an earlier connection get another try.
 	clear(d.broke)
 	err := d.tryApply(ctx, tx, batches)
 	switch {
@@ -257,7 +260,8 @@ SET last_seq = excluded.last_seq, type = excluded.type, error = excluded.error, 
 	return nil
 }
 
-// typeName returns the name of the record's fact in the catalogue of its kind.
+// typeName returns the name of the record's fact in the catalogue of its kind. If it has none, typeName returns
+// the kind and the number of the type, or "unreadable".
 func typeName(r *journal.Record) string {
 	typ, _, _, err := codec.Split(r.Bytes)
 	if err != nil {

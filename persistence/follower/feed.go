@@ -20,14 +20,14 @@ type feed struct {
 	hurry chan struct{} // a full transaction is there, or a caller waits: don't pace
 	asked chan struct{} // a caller waits: don't rest
 
-	// endKnown is closed when the follower has read every writer to its end once. From then on,
-	// offered has what was committed before the follower began, too: by nodes before this one.
+	// endKnown is closed when the follower has read every writer to its end once. From then on, offered also has
+	// the batches that were in the journal before this follower began.
 	endKnown chan struct{}
 
 	mu       sync.Mutex
 	queue    []*journal.Batch
-	facts    int       // in queue
-	since    time.Time // when the first in queue was offered
+	facts    int       // number of facts in queue
+	since    time.Time // when the first batch in queue was offered
 	overflow bool      // batches were dropped and must be read
 	closed   bool
 	offered  map[int32]int64 // the last batch offered or found at the end of each writer
@@ -94,8 +94,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Passed waits until everything has been applied that was offered before the call, or was in the
-// journal when the follower began. It returns the context's error if the context ends first, and
+// Passed waits until the follower has applied everything that was offered before the call, and everything that
+// was in the journal when the follower began. It returns the context's error if the context ends first, and
 // ErrStopped if the follower ends.
 func (f *Follower) Passed(ctx context.Context) error {
 	signal(f.asked)
@@ -109,15 +109,17 @@ func (f *Follower) Passed(ctx context.Context) error {
 	}
 }
 
-// awaitOffered waits until what the follower knows of by now has been applied.
+// awaitOffered waits until everything in offered at the time of the call has been applied.
 func (f *Follower) awaitOffered(ctx context.Context) error { return f.await(ctx, f.addWaiter(nil)) }
 
-// PassedTo waits as Passed does, but only until the given batches, one per writer, have been applied.
+// PassedTo waits as Passed does, but only until the given batches have been applied: until has the number of a
+// batch for each writer that matters.
 func (f *Follower) PassedTo(ctx context.Context, until map[int32]int64) error {
 	return f.await(ctx, f.addWaiter(until))
 }
 
-// await waits until a waiter is released. It returns at once if there is no waiter, because everything is applied.
+// await waits until a waiter is released, and returns the errors of Passed. A nil waiter has nothing to wait
+// for.
 func (f *Follower) await(ctx context.Context, w *waiter) error {
 	if w == nil {
 		return nil
@@ -166,7 +168,7 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = u.writer WHERE coalesce(f.ba
 const awaitEvery = 20 * time.Millisecond
 
 // addWaiter notes a waiter for the given batches, or for everything offered so far if they are nil.
-// It returns nil if those have been applied.
+// It returns nil if all of these have been applied.
 func (f *feed) addWaiter(until map[int32]int64) *waiter {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,8 +190,8 @@ func (f *feed) addWaiter(until map[int32]int64) *waiter {
 
 // Lag is how far a follower is behind the writers that are fed in memory.
 type Lag struct {
-	Batches int64         // committed and not applied
-	Delay   time.Duration // of the last transaction's oldest batch, from commit to applied
+	Batches int64         // batches that the feed knows of and that are not applied
+	Delay   time.Duration // time from the commit of the last transaction's oldest batch to its application
 	Stopped bool          // it no longer follows: it was stopped, or gave up
 }
 
@@ -230,7 +232,8 @@ func (f *feed) knowsEnd() bool {
 	}
 }
 
-// noteEnd notes where the writers end, when all of them have been read that far for the first time.
+// noteEnd is called once, when all writers have been read to their ends for the first time. It notes these ends
+// in offered, and closes endKnown.
 func (f *feed) noteEnd(tails *merge.Tails) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -270,7 +273,8 @@ func (f *feed) hasPassed(until []position) bool {
 	return true
 }
 
-// close ends the feed: it takes no more batches, and forgets the callers. They notice by Follower.done.
+// close ends the feed: it takes no more batches, and forgets its waiters. Their callers notice the end by
+// Follower.done.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

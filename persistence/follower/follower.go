@@ -11,12 +11,8 @@
 // position again; it never applies facts twice and never skips any. These transactions do not wait
 // for the disk, because what a crash loses is applied again.
 //
-// A fact that a follower cannot digest is set aside by a Digester, and told again when somebody
-// asks for it; in the meantime the follower goes on.
-//
-// Each follower owns its rows in the table followers and one goroutine, with one
-// connection of the pool. New, then Start; Stop applies what was offered, ends
-// the goroutine and waits for it. One copy of a follower runs in a cluster.
+// A fact that a follower can't apply is set aside by a Digester, and applied again when somebody asks for it; in
+// the meantime the follower goes on.
 package follower
 
 import (
@@ -47,8 +43,8 @@ type Config struct {
 	// connection is to blame or the error is ErrAgain. A Digester's Apply sets such facts aside
 	// instead.
 	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
-	// Digesters are those used in Apply. Between its transactions the follower makes them tell
-	// again what somebody asked for.
+	// Digesters are those that Apply uses. Between its transactions the follower lets them make the attempts
+	// that somebody asked for (Digester.Tend).
 	Digesters []*Digester
 
 	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
@@ -78,7 +74,8 @@ type Journal interface {
 	Past
 }
 
-// Past is what is read of the journal when facts are told again, or were not sent on.
+// Past is the part of the journal that is read when facts are applied again that were set aside, or when facts
+// are missing in Kafka.
 type Past interface {
 	ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]journal.Batch, error)
 	LastWithin(ctx context.Context, stream int64, writers []int32, batches []int64) (int64, error)

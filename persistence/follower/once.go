@@ -15,12 +15,11 @@ import (
 // may have only parts of others.
 type Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 
-// Once makes an Apply that lets each fact through to apply only once for all who use the name,
-// whether they follow the journal or get it through Kafka, in the order of its stream. It drops
-// facts that were let through before. If a fact comes before its predecessor, it applies nothing
-// and returns ErrGap, unless the predecessor was set aside on its way through Kafka: then it reads
-// that one from the journal. How far each stream has come is a row of the table applied, which
-// moves in the same transaction, and only from where this call found it.
+// Once makes an Apply that passes each fact to apply only once, in the order of its stream, for all callers that
+// use the same name, whether they follow the journal or read from Kafka. It drops facts that were passed on
+// before. If the predecessor of a fact is missing, it applies nothing and returns ErrGap. But if the relay to
+// Kafka has set the predecessor aside, it reads the predecessor from the journal. How far each stream has come
+// is a row of the table applied. The row moves in the same transaction, and only from where this call found it.
 func Once(name string, from Past, apply Apply) Apply {
 	return func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 		o := once{name: name, from: from, was: make(map[int64]int64), now: make(map[int64]int64)}
@@ -78,7 +77,8 @@ SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied
 	return nil
 }
 
-// dropApplied removes what was applied before.
+// dropApplied removes the facts that were applied before, and notes in o.now how far the rest gets. It returns
+// ErrGap if a fact's predecessor is missing.
 func (o *once) dropApplied(batches []journal.Batch) (fresh []journal.Batch, err error) {
 	clear(o.now)
 	for _, b := range batches {
@@ -108,8 +108,8 @@ func (o *once) dropApplied(batches []journal.Batch) (fresh []journal.Batch, err 
 	return fresh, nil
 }
 
-// readMissing inserts the facts that a relay to Kafka has set aside ahead of those that follow
-// them.
+// readMissing reads facts that are missing because the relay to Kafka has set them aside, and inserts them
+// before the facts that follow them. Facts that are missing for another reason stay missing.
 func (o *once) readMissing(ctx context.Context, tx pgx.Tx, batches []journal.Batch) ([]journal.Batch, error) {
 	const unsent = `
 SELECT coalesce(sum(least(last_seq, $2) - greatest(seq, $1) + 1), 0)
@@ -159,7 +159,8 @@ func recordAfter(r journal.Record, last int64) (journal.Record, error) {
 	return r, nil
 }
 
-// save moves the streams, each only from where read found it. If another copy has moved one, nothing is applied.
+// save moves the rows of the streams, each only from where read found it. If another copy has moved one of them,
+// save returns ErrAgain, and nothing is applied.
 func (o *once) save(ctx context.Context, tx pgx.Tx) error {
 	const save = `
 WITH m AS (SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS m(stream_id, was, seq)),

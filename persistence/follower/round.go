@@ -80,7 +80,8 @@ func (r *round) readPositions(ctx context.Context) error {
 	return nil
 }
 
-// step takes in what there is and applies what it can. idle reports that nothing is left to do.
+// step takes in the batches that are there, and applies those that can be applied. idle reports that nothing is
+// left to do.
 func (r *round) step(ctx context.Context) (idle bool, err error) {
 	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {
@@ -88,7 +89,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 			return false, err
 		}
 	}
-	// Facts that somebody wants to be told again come between two transactions, never inside one.
+	// The attempts that somebody asked for are made between two transactions, never inside one.
 	for _, d := range r.f.cfg.Digesters {
 		if err := d.Tend(ctx, r.from, r.begin, applyWithin); err != nil && !errors.Is(err, persistence.ErrAway) {
 			return false, err
@@ -116,9 +117,9 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	return !r.tails.IsBehind(), nil
 }
 
-// poll makes the follower read the writers that are not fed in memory. It leaves those out whose
-// database is known not to answer, until a later poll finds them again: the facts in other databases do
-// not build on theirs.
+// poll marks the writers that are not fed in memory, so that they are read. If a database of the journal is
+// known not to answer, poll leaves its writers out until a later poll finds them again. The facts in other
+// databases do not build on theirs.
 func (r *round) poll(ctx context.Context) error {
 	writers, err := r.from.Writers(ctx)
 	if r.lacks = errors.Is(err, persistence.ErrAway); err != nil && !r.lacks {
@@ -138,8 +139,9 @@ func (r *round) poll(ctx context.Context) error {
 	return nil
 }
 
-// takeFeed appends what was offered to the tails, unless they have enough for a transaction; the
-// feed has the limit. A batch that does not follow its tail is read from the journal instead.
+// takeFeed appends the offered batches to the tails, unless the tails have enough for a transaction; then the
+// batches wait in the feed, whose size is limited. A batch that does not follow its tail is read from the
+// journal instead.
 func (r *round) takeFeed() {
 	if r.tails.Facts >= r.f.cfg.MaxBatch {
 		return
@@ -223,8 +225,8 @@ ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = 
 // again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-// apply applies a group of batches and saves the positions behind them, in one transaction. Then it releases the
-// callers that waited for them.
+// apply applies a group of batches and saves the positions after them, in one transaction. Then it releases the
+// callers that waited for these positions.
 func (r *round) apply(ctx context.Context, group []journal.Batch, moves []merge.Move) error {
 	r.began = time.Now()
 	err := Transact(ctx, r.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
@@ -259,7 +261,8 @@ func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
 	return r.conn.BeginTx(ctx, begin)
 }
 
-// applyIn saves the positions first: if another copy has moved one, nothing is applied.
+// applyIn saves the positions and applies the group within tx. It saves first: if another copy has moved one of
+// the positions, nothing is applied.
 func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []merge.Move) error {
 	const save = `
 WITH m AS (SELECT * FROM unnest($2::int[], $3::bigint[], $4::bigint[]) AS m(writer, since, upto)),
@@ -292,7 +295,8 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	return nil
 }
 
-// readMissing finds out what the batches in hand wait for, and makes the follower read it.
+// readMissing finds out for which facts the batches in hand wait, and marks the writers of these facts, so that
+// they are read.
 func (r *round) readMissing(ctx context.Context) error {
 	missing := r.tails.ListMissing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
@@ -316,7 +320,7 @@ func (r *round) readMissing(ctx context.Context) error {
 // lookUp is how often a rest looks whether its reason still holds.
 const lookUp = 100 * time.Millisecond
 
-// mustYield reports whether the machine has more important work.
+// mustYield reports whether the follower has to rest: the machine is busy, and no caller waits for the follower.
 func (r *round) mustYield() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.isAwaited() }
 
 // atOnce is how many facts the next transaction may apply.
@@ -327,7 +331,8 @@ func (r *round) atOnce() int {
 	return r.f.cfg.MaxBatch
 }
 
-// yield rests after a transaction; took is how long that and the reading for it took.
+// yield rests after a transaction for as long as mustYield says so, at most Yield times as long as took. took is
+// how long the transaction and the reading for it took.
 func (r *round) yield(ctx context.Context, took time.Duration) {
 	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
 	for wait := time.Until(until); wait > 0 && r.mustYield(); wait = time.Until(until) {
@@ -344,7 +349,7 @@ func (r *round) yield(ctx context.Context, took time.Duration) {
 	}
 }
 
-// rest waits for something to do.
+// rest waits until a batch is offered or the next poll is due.
 func (r *round) rest(ctx context.Context) {
 	poll := time.NewTimer(time.Until(r.polled.Add(r.f.cfg.Poll)))
 	defer poll.Stop()

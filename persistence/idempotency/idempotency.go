@@ -1,6 +1,6 @@
-// Package idempotency is the plain table of answers to repeated requests. The edge's middle calls
-// it around a write that has an Idempotency-Key. Orders and scans do without it, because their
-// actors know repeats themselves. It has no goroutine.
+// Package idempotency owns the plain table of answers to repeated requests. The edge's middleware uses it for
+// every write that has an Idempotency-Key. Orders and scans do without the table, because their actors recognize
+// repeats themselves. The package has no goroutine.
 package idempotency
 
 import (
@@ -37,9 +37,9 @@ type Request struct {
 	Lease       time.Duration // longest time that an attempt runs
 }
 
-// Begin makes r the attempt that runs, and returns nil, or it returns the answer that was given
-// before. It returns ErrReused for another request under the key and ErrInFlight while the first
-// one runs. Of several attempts at once, one begins.
+// Begin makes r the attempt that runs, and returns nil, or it returns the answer that was given before. It
+// returns ErrReused for another request under the same key, and ErrInFlight while an earlier attempt runs. Of
+// several attempts at once, only one begins.
 func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error) {
 	// The row of a request whose node died is taken over by a repeat, and a row that is a day old
 	// by any request.

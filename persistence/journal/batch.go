@@ -23,7 +23,7 @@ const (
 // form in which they go over the wire, so that a retry sends the identical bytes.
 type batch struct {
 	seq     int64
-	day     int32 // since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day
+	day     int32 // days since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day
 	formed  time.Time
 	entries []*Entry
 	at      []int32 // index of each entry's record
@@ -75,12 +75,12 @@ type record struct {
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// dayOf is the UTC day of t, counted from 2000-01-01, which is how Postgres sends a date.
+// dayOf returns the UTC day of t, counted from 2000-01-01, which is how Postgres sends a date.
 func dayOf(t time.Time) int32 {
 	return int32(t.UTC().Truncate(24*time.Hour).Sub(epoch2000) / (24 * time.Hour))
 }
 
-// dayStart is the midnight, in UTC, with which a day begins.
+// dayStart returns the midnight, in UTC, with which a day begins.
 func dayStart(day int32) time.Time { return epoch2000.AddDate(0, 0, int(day)) }
 
 // reset empties the batch for its next use, and keeps the memory of its arrays.
@@ -135,7 +135,7 @@ func (b *batch) verdictOf(i int) error {
 }
 
 // refuseUnmet marks the records that the server found fenced, and then every record that needs a marked one. A record
-// may need one that needs another, so it repeats until nothing changes.
+// may need one that needs another, so the loop goes on until nothing changes.
 func (b *batch) refuseUnmet() {
 	for _, n := range b.fenced {
 		b.records[b.sent[n-1]].fenced = true

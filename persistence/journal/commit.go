@@ -197,7 +197,7 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 }
 
 // judgeStreams asks the server which records of the batch are fenced, and puts their positions into b.fenced. If the
-// writer is closed, all are. The server's answer about the other streams stays true until the writer's number of losses
+// writer is closed, all records are. The server's answer about the other streams stays true until the writer's number of losses
 // rises, so the lane notes that number for them.
 func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
 	p := b.bindParameters(l.writer, l.losses)
@@ -220,7 +220,7 @@ func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
 	}
 	b.doubtful = false
 	if len(b.fenced) > 0 {
-		return nil // the next batch asks again: a stream that was fenced may be pardoned
+		return nil // no losses are noted, so the lane asks again: clearVerdict may find that these records got in
 	}
 	for _, i := range b.sent {
 		l.streams[b.records[i].claim.Stream].losses = l.losses

@@ -38,7 +38,7 @@ func (j *Postgres) tendPartitions(ctx context.Context) {
 	}
 }
 
-// partitionOf is the name of the day's partition.
+// partitionOf returns the name of the day's partition.
 func partitionOf(day int32) string { return "journal_" + dayStart(day).Format("20060102") }
 
 // openDays opens the partitions of today and tomorrow.

@@ -14,7 +14,7 @@ import (
 // ErrBusy means that a day was not dropped, because somebody reads or writes it. Try again later.
 var ErrBusy = errors.New("journal: somebody is at it")
 
-// lockTimeout is the SQLSTATE for a lock that could not be had in time.
+// lockTimeout is the SQLSTATE that says that a lock was not free within lock_timeout.
 const lockTimeout = "55P03"
 
 // lockPartitions makes nodes take turns when they make and drop partitions.

@@ -32,7 +32,8 @@ type Journal interface {
 	// Load reads the stream's records after the given seq, in order, without their Ref. A record
 	// that begins at or before the given seq and ends after it is returned whole.
 	Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error]
-	// Standing returns the given claims that a later claim has fenced.
+	// Standing returns the given claims that no longer allow to write: a later claim has fenced them, or their
+	// writer was closed.
 	Standing(ctx context.Context, claims []Claim) ([]Claim, error)
 }
 
@@ -43,23 +44,23 @@ type Claim struct {
 	losses int32 // the writer's count of losses (docs/adr/0012) before the claim was made
 }
 
-// Entry is what one decision adds to a stream: its facts, and whom to tell. An entry without facts
-// is a barrier: it is settled when all entries before it in its stream are. The journal owns an
-// entry until it is settled, and then its owner does again.
+// Entry is what one decision adds to a stream: its facts, and the Owner, who hears the verdict on them. An entry
+// without facts is a barrier: it gets its verdict when all entries before it in its stream have theirs. Nobody
+// but the journal may touch an entry between Append and Owner.Settled.
 type Entry struct {
 	Ref   engine.Ref
 	Claim Claim
 	First int64         // seq of the record's first fact
 	Facts []engine.Fact // the facts, for followers; never changed again
 	Bytes []byte        // the same facts as codec.AppendFact wrote them, one after another
-	// Needs is the claim of another actor of the same event. These facts depend on that actor's
-	// entry, which was handed over before: they are refused unless that entry is durable when they
-	// are. The zero Claim needs nothing.
+	// Needs is the claim of another actor of the same event. These facts depend on that actor's last entry that
+	// was handed over before them: they are refused unless that entry is durable when they are. The zero Claim
+	// needs nothing.
 	Needs Claim
 	Owner Owner
 }
 
-// Owner is told the verdict on its entry.
+// Owner hears the verdict on its entry.
 type Owner interface {
 	// Settled is called once, from the lane's goroutine, in the order in which the stream's entries
 	// were handed over. The error is nil if the facts are durable; ErrFenced if another activation

@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxStreams bounds how many streams a lane remembers. Beyond it, the lane forgets all of them except the lost ones.
-// A lost stream must be remembered: the server does not know that an entry was refused for its order or its needs,
-// and would accept the next one. For the others, the lane forgets which epochs have passed, but the server knows that
-// too. And an entry is refused if it needs an entry handed over just before of a stream that was forgotten in
-// between.
+// maxStreams bounds how many streams a lane remembers. Beyond it, the lane forgets all of them except the lost
+// ones. A lost stream must be remembered: the server does not know that an entry was refused for its order or
+// its needs, and would accept the next one. For the others, the lane forgets which epochs have passed, but the
+// server knows that too. An entry that needs a forgotten stream's entry (Entry.Needs) is refused, because the
+// lane can't tell whether that entry is durable.
 const maxStreams = 1 << 17
 
 // lane is one goroutine with one connection and one row in the table writers. It sends everything that is ready as
@@ -131,8 +131,8 @@ func (l *lane) rouse() {
 	}
 }
 
-// run is the lane's goroutine. When serve ends, run tells the journal of the failure, refuses all entries that are
-// left, and closes the writer.
+// run is the lane's goroutine. When serve ends, run reports the failure to the journal if there is one, refuses
+// all entries that are left, and closes the writer.
 func (l *lane) run() {
 	err := l.serve()
 	rest := ErrClosed
@@ -223,7 +223,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 	case e.Claim.Epoch < s.epoch || s.lost:
 		return recordFenced
 	}
-	// An entry that is refused loses its stream, because the entries after it rest on its facts.
+	// If an entry is refused, its stream counts as lost, because the entries after it build on its facts.
 	on, met := l.findNeeded(e.Needs)
 	if !met {
 		s.lost = true
@@ -272,9 +272,9 @@ func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	}
 }
 
-// publishVerdict counts what was committed, remembers the fenced streams as lost, and hands the committed records to
-// the followers. It must come before tellOwners: Config.Sink promises followers every batch before its entries are
-// settled.
+// publishVerdict counts what was committed, remembers the fenced streams as lost, and hands the committed
+// records to Config.Sink. It must come before tellOwners: the Sink is promised every batch before its entries
+// are settled.
 func (l *lane) publishVerdict(b *batch) {
 	for i := range b.records {
 		r := &b.records[i]

@@ -19,7 +19,7 @@ import (
 // Config says how a node journals. A limit of zero means the default that is named.
 type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
-	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil stands for the pool's way
+	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil: as Pool connects
 	Node string          // this node's name; only one process at a time may use it
 	// Version is the shard map's version, or 0 for a journal in one database. A claim is refused while the
 	// database bears another version.
@@ -108,7 +108,7 @@ func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error)
 	}
 	j.answered.Store(time.Now().UnixNano())
 	j.indexed.Store(time.Now().UnixNano())    // if indexing fails, the age of the spans counts from now
-	if err := j.indexTails(ctx); err != nil { // for all that this node will load; the tails keep that right
+	if err := j.indexTails(ctx); err != nil { // only makes the first loads faster: facts that no span covers are found in the tails
 		j.log.Warn("journal not indexed", slog.Any("error", err))
 	}
 	for range j.cfg.Lanes {
@@ -122,7 +122,7 @@ func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error)
 		}
 		j.lanes = append(j.lanes, l)
 	}
-	// Only now that all lanes are connected their goroutines start: until here an error could be returned.
+	// The goroutines start only when all lanes are connected, because after an error no goroutine may be left.
 	for _, l := range j.lanes {
 		j.wg.Go(l.run)
 	}
@@ -253,7 +253,7 @@ func (j *Postgres) laneOf(ref engine.Ref) *lane {
 	return j.lanes[h%uint64(len(j.lanes))]
 }
 
-// Backlog is how many entries have been handed over and not settled yet.
+// Backlog returns how many entries have been handed over and not settled yet.
 func (j *Postgres) Backlog() int {
 	var n int64
 	for _, l := range j.lanes {
@@ -262,7 +262,7 @@ func (j *Postgres) Backlog() int {
 	return int(n)
 }
 
-// Waiting is how long the oldest batch in flight has been waiting for its verdict. Callers refuse
+// Waiting returns how long the oldest batch in flight has been waiting for its verdict. Callers refuse
 // work when this grows to seconds.
 func (j *Postgres) Waiting() time.Duration {
 	var longest time.Duration
@@ -274,11 +274,11 @@ func (j *Postgres) Waiting() time.Duration {
 	return longest
 }
 
-// Unindexed is how long ago the spans covered everything committed. A reader that loads a stream has to
+// Unindexed returns how long ago the spans covered everything committed. A reader that loads a stream has to
 // go through all that was committed since.
 func (j *Postgres) Unindexed() time.Duration { return time.Since(time.Unix(0, j.indexed.Load())) }
 
-// Silent is how long ago the server last answered the question that this node asks it every second,
+// Silent returns how long ago the server last answered the question that this node asks it every second,
 // whether or not something is to be committed.
 func (j *Postgres) Silent() time.Duration { return time.Since(time.Unix(0, j.answered.Load())) }
 

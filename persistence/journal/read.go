@@ -17,7 +17,7 @@ import (
 // return the things of the others, together with an error.
 type Reader struct{ pools Pools }
 
-// NewReader is a reader of a journal in one database or in several.
+// NewReader returns a reader of a journal in one database or in several.
 func NewReader(pools ...*pgxpool.Pool) *Reader { return &Reader{pools} }
 
 // Load reads the stream's records after the given seq, in order. It keeps a
@@ -143,8 +143,8 @@ SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
 FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
 // readWindow reads the batches with numbers above after and up to last, and returns how many bytes of facts they
-// have. It stops a little beyond bigWindow, because as many batches as are small in a quiet time may be gigabytes in
-// a rush.
+// have. It stops a little beyond bigWindow: batches that are small in a quiet time may be so large in a rush
+// that a window of them has gigabytes.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
 		var r batchRow

@@ -112,7 +112,7 @@ func (s *Shards) Append(e *Entry) { s.journalOf(e.Ref).Append(e) }
 // others.
 func (s *Shards) Stop(ctx context.Context) error {
 	err := s.stopAll(ctx)
-	s.unwatch() // only now: a shard that comes back is let in until the end
+	s.unwatch() // only now, because until here a shard that answers again can still write its entries
 	s.watching.Wait()
 	return err
 }
@@ -128,8 +128,8 @@ func (s *Shards) stopAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Failed receives one error if a shard can no longer keep its promises, and the node must exit. A shard
-// that only does not answer does not fail if Config.FailAfter is long enough.
+// Failed receives one error if a shard can no longer keep its promises, and the node must exit. A shard that
+// does not answer for less than Config.FailAfter has not failed.
 func (s *Shards) Failed() <-chan error { return s.failed }
 
 // Shut returns a channel that is closed while the shard of an event does not answer; nil if there is
@@ -152,13 +152,13 @@ func (s *Shards) Away(event int64) error {
 // isShut reports whether the journal is a shard that does not answer.
 func (j *Postgres) isShut() bool { return j.cfg.Valve != nil && j.cfg.Valve.IsShut() }
 
-// ShardState is how a shard is.
+// ShardState says whether a shard answers, and how far its commits are behind.
 type ShardState struct {
 	Err     error         // why the database does not answer; nil if it does
 	Waiting time.Duration // how long its oldest batch has waited, as Postgres.Waiting
 }
 
-// States returns how each shard is, in order. A journal with only one database counts as answering.
+// States returns the state of each shard, in order. A journal with only one database counts as answering.
 func (s *Shards) States() []ShardState {
 	states := make([]ShardState, len(s.all))
 	for i, j := range s.all {
@@ -170,8 +170,8 @@ func (s *Shards) States() []ShardState {
 	return states
 }
 
-// Backlog is Postgres.Backlog of all shards that answer: what waits for another one is no reason to
-// refuse work.
+// Backlog is Postgres.Backlog summed over all shards that answer: entries that wait for a shard that does not
+// answer are no reason to refuse work.
 func (s *Shards) Backlog() (n int) {
 	for _, j := range s.all {
 		if !j.isShut() {

@@ -183,8 +183,8 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	})
 }
 
-// pageSize is how many orders, followers or recipients one page job reads, and so how many it has
-// in memory.
+// pageSize is how many orders, followers or recipients one page job reads at most, so that it never has more of
+// them in memory.
 const pageSize = 500
 
 // page is the job that writes to the holders of one page of an event's orders, and queues a job for

@@ -20,8 +20,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Follower is the name of this follower in the table of facts that a follower could not apply. A
-// fact whose mails can't be made is set aside there, so that it stops no later mail.
+// Follower is the name of this follower in the table set_aside. A fact whose mails can't be made is set aside
+// there, so that it stops no later mail.
 const Follower = "mail"
 
 // oldestMailed is the age beyond which a fact causes no mail. A new follower reads the journal from

@@ -90,7 +90,7 @@ const (
 type terms struct {
 	queue    string
 	priority int
-	life     time.Duration // how long after the time from which it may be sent it is still tried
+	life     time.Duration // how long the mail is still tried, counted from when it may be sent
 }
 
 // table has the terms of each Template, and every Template needs a row. A mail without a row is

@@ -1,17 +1,16 @@
-// Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres, and sees each
-// of them through. It decides which fact mails what (facts.go), whom it tells of an event's changes
-// (announcements.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides
-// what a mail says and how it is sent.
+// Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres, until they are sent or given
+// up. It decides which mails a fact causes (facts.go), which people get a mail about an event's changes
+// (announcements.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides what a
+// mail says and how it is sent.
 //
-// Handlers Queue mails; the follower of facts calls Apply in its transaction, so that a fact's
-// mails are queued exactly once. A mail with a Subject is queued only once, ever. If a process dies
-// with a mail, another takes the mail up, so a mail may, rarely, be sent twice, with one
-// Message-ID.
+// Handlers call Add or AddIn. The follower of facts calls Apply in its transaction, so that a fact's mails are
+// queued exactly once. A mail with a Subject is queued only once, ever. If a process dies while it sends a mail,
+// another process sends the mail, so a mail may, rarely, be sent twice, with the same Message-ID.
 //
 // Mails that nobody pays for are capped (caps.go).
 //
-// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It starts no
-// goroutines: those belong to River's client, which the node starts and stops.
+// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It starts no goroutines: those
+// belong to River's client, which the node starts and stops.
 package mailqueue
 
 import (

@@ -1,18 +1,5 @@
-// Package members keeps the list of a cluster's nodes in Postgres. A cluster uses it unless it is
-// told otherwise, because it needs no further component (docs/adr/0008).
-//
-// A live node raises its beat, a number in its row. Each node watches the others' beats with its
-// own monotonic clock. If a beat has stood still for a lease while the watching node's own beats
-// went through, the watcher deletes that node's row and closes the dead node's writers, which
-// fences everything that the dead node may still send. If the journal is in another database,
-// CloseBuried closes the writers.
-//
-// No two clocks are compared, so a clock that jumps kills no node. An outage of the database kills
-// none either, because every node begins to watch again after it. A node whose row is gone was
-// taken for dead and must end: Lost gets an error.
-//
-// Join starts one goroutine with a connection of its own. Stop ends the goroutine and deletes the
-// row.
+// Package members keeps the list of a cluster's nodes in Postgres. A cluster uses it unless the configuration
+// chooses etcd or a fixed list, because it needs no further component (docs/adr/0008).
 package members
 
 import (
@@ -151,7 +138,8 @@ func (l *Lease) Fresh() error {
 	return nil
 }
 
-// Leave tells the others that the node is handing its actors over. It does not wait for that.
+// Leave marks this node as leaving on the list, so that its actors go to the other nodes. It does not wait for
+// that.
 func (l *Lease) Leave() {
 	select {
 	case l.leave <- struct{}{}:
@@ -159,7 +147,8 @@ func (l *Lease) Leave() {
 	}
 }
 
-// Stop ends the membership, and tells the other nodes at once rather than after a lease.
+// Stop ends the membership for good: it stops the goroutine, deletes the node's row and notifies the other
+// nodes, which would otherwise notice only after a lease.
 func (l *Lease) Stop(ctx context.Context) error {
 	l.cancel()
 	<-l.done
@@ -269,7 +258,7 @@ func (l *Lease) awaitBeat(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}()
 	_, err := conn.WaitForNotification(wait)
-	for deadline := time.Now().Add(gather); err == nil; { // what else is told at the same time is read at once
+	for deadline := time.Now().Add(gather); err == nil; { // further notifications that come within gather are answered together
 		more, done := context.WithDeadline(wait, deadline)
 		_, err = conn.WaitForNotification(more)
 		if done(); err != nil && more.Err() != nil {
@@ -295,7 +284,7 @@ func (l *Lease) beatAndBury(ctx context.Context, conn *pgx.Conn) error {
 	dead := l.watch.Dead(time.Now(), l.cfg.Lease)
 	delete(dead, l.cfg.Self.ID)
 	if buried, err := Bury(ctx, conn, dead, l.cfg.Apart, l.cfg.Log); err != nil || buried == 0 {
-		return err // whoever was faster has told the others
+		return err // if another member has buried them first, that member notifies the others
 	}
 	return errors.Join(l.raiseBeat(ctx, conn), l.notifyOthers(ctx, conn))
 }
@@ -309,8 +298,8 @@ func (l *Lease) raiseBeat(ctx context.Context, conn *pgx.Conn) error {
 	return l.takeList(ctx, conn, alive, beats)
 }
 
-// takeList takes in a list that was read after a beat that went through. It calls Changed only if the
-// list differs from the last one.
+// takeList takes in a list that was read after a beat that went through. It calls Changed only if the list
+// differs from the last one. If this node is on it as leaving for the first time, takeList notifies the others.
 func (l *Lease) takeList(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
 	l.last = now

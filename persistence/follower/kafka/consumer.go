@@ -33,10 +33,10 @@ type ConsumerConfig struct {
 	// Apply takes facts in within the transaction of the position; it must be made by
 	// follower.Once. Any error stops the partition at the first fact that fails, and that fact is
 	// tried again for as long as it takes. Facts that a follower.Digester in it cannot digest are
-	// set aside, and told again in the consumer's turn.
+	// set aside. The Digesters apply them again between two transactions of the consumer.
 	Apply     follower.Apply
 	Digesters []*follower.Digester
-	Past      follower.Past // from which the digesters tell again
+	Past      follower.Past // where the digesters read the facts that they apply again
 
 	MaxBatch int // 4,000 facts in one transaction
 
@@ -57,7 +57,7 @@ type Consumer struct {
 	done   chan struct{} // closed when the goroutine has ended
 
 	failures atomic.Int64
-	warned   atomic.Int64 // when, in nanoseconds
+	warned   atomic.Int64 // when an outage was last logged as a warning, in unix nanoseconds
 	mu       sync.Mutex
 	behind   map[int]int64 // messages that wait, by partition of this member
 }
@@ -145,8 +145,8 @@ func (c *Consumer) joinGroup() {
 	_ = group.Close() // always nil
 }
 
-// startPartitions starts the partitions of a generation. They end with the generation, and none earlier,
-// because that would end the others.
+// startPartitions starts a goroutine for each partition of a generation. They all run until the generation ends:
+// kafka-go ends the whole generation when one of them returns.
 func (c *Consumer) startPartitions(g *kafkago.Generation) {
 	assigned := g.Assignments[c.link.cfg.Topic]
 	// The partitions of the last generation may belong to other members now.

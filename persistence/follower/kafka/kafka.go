@@ -34,7 +34,7 @@ import (
 // These times bound what a part waits for, so that it can be stopped while Kafka is away.
 const (
 	dialWithin  = 3 * time.Second
-	askWithin   = 5 * time.Second // of one question about the topic
+	askWithin   = 5 * time.Second // longest time of one question about the topic
 	clientID    = "boxoffice"
 	maxMessage  = 16 << 20 // bytes of a compressed batch: a stadium's seat map is one fact
 	longPause   = 5 * time.Second
@@ -44,7 +44,7 @@ const (
 
 // Config says where the facts go. No field has a default.
 type Config struct {
-	Brokers        []string // host:port, some of the cluster's
+	Brokers        []string // host:port of at least one of the cluster's brokers
 	TLS            *tls.Config
 	User, Password string // SASL PLAIN, if there is a user
 

@@ -23,10 +23,10 @@ const (
 	headerNumber       = "number"       // of the fact's type in the journal, for nodes that do not know its name
 	headerID           = "id"           // stream:seq; the same whenever the fact is written
 	headerSeq          = "seq"          // of the fact within its stream: 1, 2, 3 ...
-	headerOrganization = "organization" // whose fact it is
+	headerOrganization = "organization" // that the fact belongs to; missing if it is unknown
 	headerEpoch        = "epoch"        // of the activation that decided it
-	headerWriter       = "writer"       // of the journal, and
-	headerBatch        = "batch"        // the batch in which it was committed
+	headerWriter       = "writer"       // of the journal who committed the fact
+	headerBatch        = "batch"        // of that writer in which the fact was committed
 )
 
 var (
@@ -108,7 +108,7 @@ type outgoing struct {
 	value    content
 }
 
-// content is bytes as kafka-go wants them.
+// content is a message's key or value in the form in which kafka-go reads it.
 type content struct{ bytes.Reader }
 
 // Close does nothing: there is nothing to release.
@@ -182,7 +182,7 @@ func parse(r *kafkago.Record) (incoming, error) {
 	if f.ref, err = engine.ParseRef(string(key)); err != nil {
 		return newer()
 	}
-	if t := numbers[name]; f.typ == 0 && t.kind == f.ref.Kind { // the release before wrote it
+	if t := numbers[name]; f.typ == 0 && t.kind == f.ref.Kind { // an earlier release wrote the message, without headerNumber
 		f.typ = t.typ
 	}
 	if f.typ == 0 {

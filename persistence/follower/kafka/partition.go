@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	fetchBytes  = 256 << 10 // of compressed batches, or one batch
+	fetchBytes  = 256 << 10 // largest answer in bytes, compressed; a single larger batch comes all the same
 	fetchWait   = 500 * time.Millisecond
 	fetchWithin = 10 * time.Second
 	applyWithin = 30 * time.Second
@@ -87,7 +87,7 @@ func (p *partition) followTopic(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// readPosition reads the partition's saved position.
+// readPosition reads the partition's saved position. For a partition that has none it saves the position 0.
 func (p *partition) readPosition(ctx context.Context) error {
 	const start = `INSERT INTO kafka_positions (consumer, topic, part, next) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`
 	const saved = `SELECT next FROM kafka_positions WHERE consumer = $1 AND topic = $2 AND part = $3`
@@ -159,7 +159,8 @@ func (p *partition) noteLag(end int64) {
 // again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-// applyFacts applies the facts and moves the position past them, when it is this partition's turn.
+// applyFacts waits for this partition's turn, applies the facts and moves the position past them. Then it rests
+// if the consumer has to yield.
 func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 	return nil
 }
 
-// commitFacts applies facts and saves the position behind them, in one transaction.
+// commitFacts applies facts and saves upto as the position, in one transaction.
 func (p *partition) commitFacts(ctx context.Context, facts []incoming, upto int64) error {
 	return follower.Transact(ctx, p.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
 		if err := p.savePosition(ctx, tx, upto); err != nil {
@@ -197,8 +198,8 @@ func (p *partition) begin(ctx context.Context) (pgx.Tx, error) {
 	return p.c.cfg.Pool.BeginTx(ctx, begin)
 }
 
-// tellAgain makes the consumer's digesters tell again what somebody asked for, when it is this
-// partition's turn.
+// tellAgain waits for this partition's turn, and lets the consumer's digesters make the attempts that somebody
+// asked for.
 func (p *partition) tellAgain(ctx context.Context) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err

@@ -3,7 +3,7 @@
 // another when its actor does, so a batch may have to wait for a batch of another writer.
 //
 // The package reads and stores nothing: package follower does that around it, and so does the
-// simulator, in a world of its own. It has no goroutine and no lock.
+// simulator, with a simulated journal. The package has no goroutine and no lock.
 package merge
 
 import (
@@ -32,7 +32,7 @@ type Tail struct {
 	Writer  int32
 	Pos     int64            // the last batch applied
 	Pending []*journal.Batch // the batches after Pos
-	Fed     bool             // batches come as they are committed
+	Fed     bool             // batches of this writer are offered in memory when they are committed
 	Behind  bool             // the journal may have more than Pending and the feed
 	Wanted  bool             // other batches wait for what the journal has of this writer
 	Closed  bool             // nothing will be added to the writer
@@ -220,12 +220,13 @@ func (ts *Tails) ListMissing() []Fact {
 	return missing
 }
 
-// Resolve takes in where the missing facts are. found has a place for each of missing. A fact has
-// been applied already, or its writer must be read up to it. A fact that exists nowhere is a gap,
-// and so is a fact that was applied although a later one was already. A fact that the journal has
-// dropped was applied by all followers before.
+// Resolve uses the places of the missing facts: found[i] is the place of missing[i]. A fact that was applied
+// before is remembered as the last of its stream, and so is a fact that the journal has dropped, because facts
+// are dropped only when all followers have applied them. If a fact is not in memory yet, its writer will be read
+// up to it.
 //
-// If no answer helps, Gather would never go on: that is an ErrGap too.
+// Resolve returns ErrGap if the journal does not have one of the facts, if the stream's remembered seq shows
+// that the fact was passed over, or if no answer helps, because then Gather would never go on.
 func (ts *Tails) Resolve(missing []Fact, found []journal.Place) error {
 	resolved := false
 	for i, m := range missing {

@@ -2,19 +2,11 @@
 // notices a dead node a little later than the lease in Postgres does (package members), but also
 // while Postgres is busy.
 //
-// A node is a key, which etcd deletes with the node's lease. Each node keeps its lease alive, and
-// reads the list when it hears of a change and with every beat. A node whose key is gone has been
-// taken for dead and must end: Lost gets an error. It never comes back: a lifetime of a node has
-// one id, one lease and one key (protoactor-go registers again under an id that the others have
-// blocked). An outage of etcd makes no node count as dead, because leases do not run out while it
-// is away.
-//
-// The members are also rows of the table of nodes, as with the lease in Postgres, so that people
-// can read them and each dead node's writers are closed once, by the first node that notices. A row
-// is added after its key, and buried when its key is gone.
-//
-// Join starts one goroutine, besides the goroutines of etcd's client; Stop ends them, and deletes key and
-// row.
+// A node is a key, which etcd deletes with the node's lease. Each node keeps its lease alive, and reads the list
+// when it hears of a change and with every beat. A node whose key is gone has been taken for dead and must end:
+// Lost gets an error. Such a node can't become a member again, because a lifetime of a node has one id, one
+// lease and one key. An outage of etcd makes no node count as dead, because leases do not run out while etcd is
+// away.
 package etcd
 
 import (
@@ -128,7 +120,8 @@ func (l *Lease) Fresh() error {
 	return nil
 }
 
-// Leave tells the others that the node is handing its actors over.
+// Leave marks this node as leaving on the list, so that its actors go to the other nodes. It does not wait for
+// that.
 func (l *Lease) Leave() {
 	select {
 	case l.leave <- struct{}{}:
@@ -136,7 +129,7 @@ func (l *Lease) Leave() {
 	}
 }
 
-// Stop ends the membership.
+// Stop ends the membership for good: it stops the goroutine, and deletes the node's row and key.
 func (l *Lease) Stop(ctx context.Context) error {
 	l.cancel()
 	<-l.done

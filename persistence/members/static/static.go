@@ -18,8 +18,8 @@ type Membership struct {
 	tell func([]members.Member)
 }
 
-// Join tells the list, whose entries are name=host:port, and returns the membership of self, which
-// must be in it.
+// Join calls tell with the list, whose entries are name=host:port, and returns the membership of self, which
+// must be on the list. tell must not block.
 func Join(list []string, self members.Member, tell func([]members.Member)) (*Membership, error) {
 	m := &Membership{self: self.ID, tell: tell}
 	listed := false
@@ -38,7 +38,7 @@ func Join(list []string, self members.Member, tell func([]members.Member)) (*Mem
 	return m, nil
 }
 
-// Leave keeps actors away from this node, but only this node knows.
+// Leave calls tell with a list on which this node is leaving. The other nodes don't hear of it.
 func (m *Membership) Leave() {
 	list := make([]members.Member, len(m.list))
 	for i, one := range m.list {
