@@ -1,5 +1,5 @@
-// Package persistence is what the packages below it share: how to tell an outage of what they store
-// in from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped but
+// Package persistence has what the packages below it share: how to tell an outage of the database or the store
+// of files from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped but
 // Valve.Watch, which ends with its context.
 package persistence
 

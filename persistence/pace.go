@@ -26,7 +26,7 @@ type Pace struct {
 // NewPace makes a Pace for a pool.
 func NewPace() *Pace { return &Pace{turn: make(chan struct{}, 1)} }
 
-// Before waits until the next attempt is due, if the last ones have failed.
+// Before waits until the next attempt is due, if more than unpaced attempts have begun since the last success.
 func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
 	if p.failed.Add(1) <= unpaced {
 		return nil

@@ -19,8 +19,9 @@ import (
 var ErrAway = errors.New("does not answer")
 
 const (
-	// probeEvery is the time between two looks at a database, and probeWithin how long it may take to
-	// answer one. Together they are less than a second, within which callers are told.
+	// probeEvery is the time between two looks at a database, and probeWithin is how long a database may take to
+	// answer one. Together they are less than a second, so callers get ErrAway within a second after the
+	// database has gone away.
 	probeEvery  = 200 * time.Millisecond
 	probeWithin = 600 * time.Millisecond
 )
@@ -38,7 +39,8 @@ type Valve struct {
 	conns map[*valveConn]struct{} // the open connections
 }
 
-// valveState is whether the valve is shut, and never changes otherwise: a new one replaces it.
+// valveState says whether the valve is shut. It never changes, except that its channel is closed; a new state
+// replaces it.
 type valveState struct {
 	shut  chan struct{} // closed once the valve is shut
 	cause error         // why it is shut, nil while it is open
@@ -65,8 +67,8 @@ func (v *Valve) Err() error {
 	return nil
 }
 
-// Heard notes that the database has answered somebody, so that a probe which is late on a busy machine
-// shuts nothing.
+// Heard notes that the database has answered somebody else than the prober. Watch then does not shut the valve
+// if its own look gets no answer in time, which may happen on a busy machine.
 func (v *Valve) Heard() { v.heard.Add(1) }
 
 // Join puts the valve before a pool's connections.
@@ -98,7 +100,7 @@ func (v *Valve) Join(cfg *pgxpool.Config) {
 // cutsKey is the key of Valve.cuts as a connection found it.
 const cutsKey = "valve cuts"
 
-// Dial puts the valve before connections.
+// Dial returns dial with the valve before it: a shut valve refuses new connections, and cuts open ones.
 func (v *Valve) Dial(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if err := v.Err(); err != nil {

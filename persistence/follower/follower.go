@@ -13,6 +13,10 @@
 //
 // A fact that a follower can't apply is set aside by a Digester, and applied again when somebody asks for it; in
 // the meantime the follower goes on.
+//
+// Each follower owns its rows in the table followers and one goroutine, with one connection of the pool. Call
+// New, and then Start. Stop applies what was offered, ends the goroutine and waits for it. One copy of a
+// follower runs in a cluster.
 package follower
 
 import (

@@ -1,5 +1,16 @@
 // Package members keeps the list of a cluster's nodes in Postgres. A cluster uses it unless the configuration
 // chooses etcd or a fixed list, because it needs no further component (docs/adr/0008).
+//
+// A live node raises its beat, a number in its row. Each node watches the others' beats with its own monotonic
+// clock. If a beat has stood still for a lease while the watching node's own beats went through, the watcher
+// deletes that node's row and closes the dead node's writers, which fences everything that the dead node may
+// still send. If the journal is in another database, CloseBuried closes the writers.
+//
+// No two clocks are compared, so a clock that jumps kills no node. An outage of the database kills none either,
+// because every node begins to watch again after it. A node whose row is gone was taken for dead and must end:
+// Lost gets an error.
+//
+// Join starts one goroutine with a connection of its own. Stop ends the goroutine and deletes the row.
 package members
 
 import (

@@ -25,8 +25,8 @@ var files embed.FS
 //go:embed journal/*.sql
 var journalFiles embed.FS
 
-// list is one row of numbered files, with the table that has the number of the last one that ran. The
-// table is in the schema that comes first in the connection's search_path.
+// list is a sequence of numbered files, with the table that has the number of the last file that ran. The table
+// is in the schema that comes first in the connection's search_path.
 type list struct {
 	files   fs.FS
 	version string
@@ -78,11 +78,11 @@ func (l list) up(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Up brings a database up to date that has everything, the journal too. It runs the files that the database has not
-// seen, each in a transaction of its own. Nodes that start at once wait for each other on an advisory lock. If the
-// database has seen more files than this binary knows, Up changes nothing. Up returns an error if the schema no
-// longer has something that this binary uses, or if the journal is in another database. The tables of the jobs come
-// last; they are the library River's, with River's own version numbers.
+// Up brings up to date a database that has everything, the journal too. It runs the files that the database has
+// not seen, each in a transaction of its own. Nodes that start at once wait for each other on an advisory lock.
+// If the database has seen more files than this binary knows, Up changes nothing. Up returns an error if the
+// schema no longer has something that this binary uses, or if the journal is in another database. The tables of
+// the jobs come last; they belong to the library River, which has version numbers of its own.
 func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err

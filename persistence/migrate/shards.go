@@ -37,7 +37,7 @@ type Range struct {
 }
 
 // deployment is what home knows about the place of the journal. mark is a random id of the deployment, and its
-// journal has the same one. apart tells that the journal is not in home.
+// journal has the same one. apart is true if the journal is not in home.
 type deployment struct {
 	mark   string
 	apart  bool
@@ -275,10 +275,10 @@ func CloseShard(ctx context.Context, conn, journal *pgx.Conn, shard int) (upto s
 	return upto, nil
 }
 
-// OpenShard makes a database the new place of a shard that was closed. The database must have been a replica of the
-// old place, and must take writes by now. It gets a version two above the old one: one above is the old place since
-// CloseShard. A node that knows an older version can claim nothing in the new place, and a node that knows the new
-// version can claim nothing in the old one.
+// OpenShard makes a database the new place of a shard that was closed. The database must have been a replica of
+// the old place, and must take writes by now. Its version becomes two above the version that home knows, because
+// CloseShard has raised the version of the old place by one. A node that knows an older version can claim
+// nothing in the new place, and a node that knows the new version can claim nothing in the old one.
 func OpenShard(ctx context.Context, conn, journal *pgx.Conn, shard int) error {
 	d, err := readDeployment(ctx, conn)
 	if err != nil {

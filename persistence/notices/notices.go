@@ -1,9 +1,9 @@
-// Package notices is the table of notices that payment providers send by themselves (their
-// webhooks), and the jobs that act on them.
+// Package notices owns the table of notices that payment providers send by themselves (their webhooks), and the
+// jobs that act on them.
 //
-// Add writes a notice and its job in one transaction, before the provider gets its answer. So an
-// acknowledged notice is never lost. A notice that the provider sends again has one row, and a job
-// at most every askEvery. The job passes the notice to its Act, and is tried again while that fails.
+// Add writes a notice and its job in one transaction, before the provider gets its answer. So an acknowledged
+// notice is never lost. A notice that the provider sends again has one row, and a job at most every askEvery.
+// The job passes the notice to its Act, and is tried again while Act fails.
 //
 // The edge calls it, and cmd registers its workers. It has no goroutine.
 package notices
@@ -56,7 +56,7 @@ type About struct {
 	Reference string `json:"reference"`
 	// ProviderID is the provider's own name of the payment, for providers where one reference may
 	// have several payments.
-	ProviderID string `json:"deposit,omitzero"` // earlier releases called it so in jobs
+	ProviderID string `json:"deposit,omitzero"` // the name in the jobs of earlier releases
 	// Again reports that the notice had come before: it matters only while the payment is open.
 	Again bool `json:"again,omitzero"`
 	// Dispute is what the provider is asked with for the disputes that the notice may be about; empty:
@@ -93,8 +93,9 @@ func New(pool *pgxpool.Pool) (*Store, error) {
 	return &Store{pool: pool, jobs: jobs}, nil
 }
 
-// Add makes a notice durable, and inserts the job that acts on it. A notice that comes again is acted
-// on again, when askEvery has passed: its provider may have had no money to show for the first one.
+// Add makes a notice durable, and inserts the job that acts on it. If a notice comes again, it gets another job
+// when askEvery has passed since the last one: when the notice came first, the provider's answers may not have
+// shown the money yet.
 func (s *Store) Add(ctx context.Context, n *Notice) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const insert = `
@@ -104,7 +105,7 @@ RETURNING asked_at, xmax <> 0`
 		about := n.About
 		var at time.Time
 		err := tx.QueryRow(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body, askEvery).Scan(&at, &about.Again)
-		if errors.Is(err, pgx.ErrNoRows) { // it is about to be acted on
+		if errors.Is(err, pgx.ErrNoRows) { // its last job was inserted within askEvery, or is still to run
 			return nil
 		}
 		if err != nil || about.Reference == "" && about.Dispute == "" {

@@ -25,11 +25,11 @@ type Broadcast struct {
 	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
-	// These count the recipients by what has become of their mails. Those still waiting are the
-	// rest.
+	// These count the recipients by what has become of their mails. The rest of the recipients
+	// still wait.
 	Recipients int64
 	Sent       int64
-	Suppressed int64 // recipients who got none
+	Suppressed int64 // recipients who got no mail, because their address is suppressed
 }
 
 // Recipient is somebody who gets a broadcast. The list of recipients is fixed when the broadcast is
@@ -142,7 +142,7 @@ func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) 
 	return list, nil
 }
 
-// Recipients lists at most limit recipients of a broadcast, sorted by address. They begin behind
+// Recipients lists at most limit recipients of a broadcast, sorted by address. They begin after
 // the address after; "" begins with the first one.
 func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after string, limit int) ([]Recipient, error) {
 	const find = `SELECT email, name FROM broadcast_recipients WHERE broadcast = $1 AND email > $2 ORDER BY email LIMIT $3`

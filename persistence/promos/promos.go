@@ -1,6 +1,6 @@
-// Package promos owns the names of promo codes: which code a buyer means by typing a name, and that
-// no two of an organization's codes have the same name if an order could mean either. A name is
-// claimed before the code's actor gets it, and released after the actor has lost it.
+// Package promos owns the names of promo codes. It knows which code a buyer means by typing a name. It makes
+// sure that no two codes of an organization have the same name and apply for the same event. A name is claimed
+// before the code's actor gets it, and released after the actor has lost it.
 //
 // Handlers of the edge call it; it has no goroutine and needs no stop.
 package promos
@@ -23,7 +23,7 @@ type Store struct{ pool *pgxpool.Pool }
 // New returns the store of a pool's database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Name is the name of a promo code and the events for which it applies: one event, or with Event 0
+// Name is the name of a promo code and the events for which the code applies: one event, or with Event 0
 // all of the organization's.
 type Name struct {
 	Org   int64
@@ -31,8 +31,8 @@ type Name struct {
 	Code  string // upper case
 }
 
-// Claim gives a code a name, instead of the one that it had. It returns ErrTaken if another code
-// has the name.
+// Claim gives a code a name, instead of the one that it had. It returns ErrTaken if another code of the
+// organization has the name and applies for one of the same events.
 func (s *Store) Claim(ctx context.Context, number int64, n Name) error {
 	const clash = `SELECT EXISTS (SELECT FROM promo_names
 		WHERE org = $1 AND code = $2 AND number <> $3 AND ($4::bigint = 0 OR event IN (0, $4::bigint)))`
@@ -68,7 +68,8 @@ func (s *Store) Release(ctx context.Context, number int64) error {
 	return nil
 }
 
-// Find returns the code that a name means for an event, or 0 if there is none.
+// Find returns the code that a name means for an event, or 0 if there is none. A code for this event alone comes
+// before a code for all events.
 func (s *Store) Find(ctx context.Context, n Name) (number int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT number FROM promo_names WHERE org = $1 AND code = $2 AND event IN (0, $3) ORDER BY event DESC LIMIT 1`,
 		n.Org, n.Code, n.Event).Scan(&number)

@@ -18,8 +18,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Apply publishes what the world is told about the batches, within the transaction that moves the
-// caller's position. It waits until the read model has passed them, or ctx ends.
+// Apply publishes the public facts about the batches, within the transaction that moves the caller's position.
+// It waits until the read model has passed the batches, or ctx ends.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
 		return err
@@ -142,7 +142,8 @@ func wantRecord(l *readmodel.Lookup, s *Enriched) {
 	}
 }
 
-// takeRecords gives a fact the records that were looked up.
+// takeRecords gives a fact the records that were looked up. A record that is missing is an error, except the
+// ticket of a denied scan.
 func takeRecords(l *readmodel.Lookup, s *Enriched) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())

@@ -39,14 +39,14 @@ type Page struct {
 }
 
 var (
-	// ErrCursor says that this feed has never given out a cursor.
+	// ErrCursor says that the cursor is not from this feed.
 	ErrCursor = errors.New("told: no such cursor")
 	// ErrPruned says that facts after the cursor may have been deleted before they were read.
 	ErrPruned = errors.New("told: the facts after the cursor have been deleted")
 )
 
-// span is how many facts a page looks through for facts of its types. A page that finds few ends
-// early, with More.
+// span is how many of an organization's facts a page looks through at most, to find facts of its types. A page
+// that finds few ends early, with More.
 const span = 10_000
 
 // Feed reads the facts after a cursor, in the order in which they became visible: a fact that
@@ -91,7 +91,7 @@ ORDER BY facts.xid, position LIMIT $6`
 	}
 	page.More = page.More || seen == limit
 	if !page.More && page.End.before(last) {
-		page.End = last // this organization has nothing before it
+		page.End = last // the organization has no more facts before that place
 	}
 	page.Facts, err = s.Load(ctx, found)
 	return page, err
@@ -117,8 +117,9 @@ SELECT xid::text::bigint, position FROM facts WHERE org = $1 AND xid < $2::text:
 
 func xid(n int64) string { return strconv.FormatInt(n, 10) }
 
-// horizon returns the transaction before which all have ended, and the place after a recent fact
-// from before it. It also checks the cursor.
+// horizon returns the horizon, which is the number of the oldest transaction that is still open: all earlier
+// ones have ended. It also returns the place after a recent fact from before the horizon, and checks the cursor
+// (ErrCursor, ErrPruned).
 func (s *Store) horizon(ctx context.Context, c Cursor) (horizon int64, last Cursor, err error) {
 	const read = `
 WITH h AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid),

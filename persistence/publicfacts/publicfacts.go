@@ -1,16 +1,14 @@
-// Package publicfacts keeps what the world is told: each public fact once, with its payload, in the
-// order in which it became visible. Webhooks are fanned out from here, and the pull feed reads it.
+// Package publicfacts keeps the public facts: each once, with its payload, in the order in which they became
+// visible. Webhooks are fanned out from here, and the pull feed reads them.
 //
-// It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates. Facts that no
-// actor owns come in through Tell alone. Apply is called by the follower "facts", or by a consumer
-// of Kafka, within the transaction that moves its position. So a fact is published exactly once,
-// and sinks act on it exactly once too. A Catalogue decides what is published about a fact, if
-// anything; it is edge/webhook.
+// It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates. Facts that no actor owns
+// come in through Tell alone. Apply is called by the follower "facts", or by a consumer of Kafka, within the
+// transaction that moves its position. So a fact is published exactly once, and sinks act on it exactly once
+// too. A Catalogue, which edge/webhook has, decides what is published about a fact, if anything.
 //
-// A payload is made of the read model's records. The read model is another follower, so Apply waits
-// until it has passed the batches. Records may then be from a later moment than the fact; what the
-// fact itself says overrides them (Enriched). A fact is kept for Kept, and then a Pruner deletes
-// it.
+// A payload is made of the read model's records. The read model is another follower, so Apply waits until it has
+// passed the batches. Records may then be from a later moment than the fact; what the fact itself says overrides
+// them (Enriched). A fact is kept for Kept, and then a Pruner deletes it.
 package publicfacts
 
 import (
@@ -38,7 +36,7 @@ const Follower = "facts"
 // Kept is how long a fact is kept after it was published.
 const Kept = 30 * 24 * time.Hour
 
-// Fact is a public fact as the world is told it (docs/facts.md).
+// Fact is a public fact (docs/facts.md).
 type Fact struct {
 	ID        string // public id, derived from stream, seq and type, so that every replay has the same
 	Position  int64  // in the table

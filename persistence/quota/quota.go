@@ -1,10 +1,10 @@
-// Package quota counts the bytes that organizations have had written on a day of UTC, and refuses
-// what is beyond their quota. It owns the table organization_bytes.
+// Package quota counts the bytes that are written for each organization on a day of UTC, and refuses what is
+// beyond its quota. It owns the table organization_bytes.
 //
-// A write must not wait for its own count. Each node counts in memory, reads the table at an
-// organization's first write, and one goroutine adds what was counted to the table every flushEvery.
-// So an organization may overrun its quota by what it writes within flushEvery on the other nodes, by
-// at most maxPending on each; a node that crashes forgets as much. Stop adds what is left.
+// A write must not wait for its own count. Each node counts in memory, and reads the table at an organization's
+// first write. One goroutine adds what was counted to the table every flushEvery. So an organization may overrun
+// its quota by what it writes within flushEvery on the other nodes, by at most maxPending on each; a node that
+// crashes forgets as much. Stop adds what is left.
 package quota
 
 import (
@@ -51,12 +51,12 @@ type Exceeded struct {
 	Resets time.Time `json:"resetsAt"`
 }
 
-// Error says so.
+// Error says how many bytes of the day are used.
 func (e *Exceeded) Error() string {
 	return fmt.Sprintf("quota: %d of %d bytes of the day are used", e.Used, e.Quota)
 }
 
-// Counter counts. Any goroutine may call its methods.
+// Counter counts the bytes of all organizations. Any goroutine may call its methods.
 type Counter struct {
 	cfg    Config
 	mu     sync.Mutex
@@ -98,7 +98,7 @@ func (c *Counter) Count(ctx context.Context, org, bytes int64, now time.Time) er
 	if c.cfg.Scale == 0 || c.take(org, bytes, dayOf(now), false) == nil {
 		return nil
 	}
-	if _, _, err := c.read(ctx, org, dayOf(now)); err != nil { // it may have been trusted with more since
+	if _, _, err := c.read(ctx, org, dayOf(now)); err != nil { // the quota may have risen, and the count may be too old
 		return fmt.Errorf("quota of organization %d: %w", org, err)
 	}
 	if refused := c.take(org, bytes, dayOf(now), true); refused != nil {
@@ -127,7 +127,8 @@ func (c *Counter) Look(ctx context.Context, org int64, now time.Time) (*Day, err
 	return &Day{Used: used, Most: most, Ends: day.Add(24 * time.Hour)}, nil
 }
 
-// Note counts bytes that have been written.
+// Note counts bytes that have been written without asking Count, such as the answer that is kept for repeats of
+// a request. It never refuses. It leaves out organizations for which Count or Look was not called lately.
 func (c *Counter) Note(org, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,8 +137,9 @@ func (c *Counter) Note(org, bytes int64) {
 	}
 }
 
-// take counts bytes from memory, if there is room for them. Unless fresh, what is known is not
-// trusted for more than maxPending.
+// take counts bytes if this node's memory says that there is room for them. Unless fresh, it also refuses if
+// more than maxPending bytes would be pending, because the memory may then be too far from the table. A refusal
+// without numbers means that nothing is known of the day.
 func (c *Counter) take(org, bytes int64, day time.Time, fresh bool) *Exceeded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +179,7 @@ func (c *Counter) read(ctx context.Context, org int64, day time.Time) (used, mos
 	return k.used, k.most, nil
 }
 
-// most returns the quota in bytes of an organization that is trusted so far.
+// most returns the quota in bytes of an organization with this trust.
 func (c *Counter) most(t accounts.Trust) int64 {
 	switch {
 	case !t.Proven:
@@ -195,7 +197,7 @@ type added struct {
 	days        []time.Time
 }
 
-// takePending takes what the organizations have pending.
+// takePending returns what the organizations have pending, which then counts as pending no more.
 func (c *Counter) takePending(orgs ...int64) (a added) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,9 +258,9 @@ func (c *Counter) run(ctx context.Context) {
 	}
 }
 
-// flush adds what is pending to the table, deletes the days before yesterday and forgets the organizations
-// that have written nothing since the last flush. The end of ctx does not cut it off: it has flushTime in any
-// case, because what was counted would be lost.
+// flush adds what is pending to the table, deletes the days before yesterday and forgets the organizations that
+// have written nothing since the last flush. While the disk is full it does nothing. The end of ctx does not cut
+// it off: it has flushTime in any case, because what was counted would be lost.
 func (c *Counter) flush(ctx context.Context) {
 	if c.cfg.Full() {
 		return

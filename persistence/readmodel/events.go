@@ -139,7 +139,7 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
 	Query       string // stands in the title or the short description, in any case and with or without accents
-	Search      string // what is searched for: words, or beginnings of words, or nearly
+	Search      string // what somebody searches for: words, beginnings of words, or misspelt words
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
@@ -275,8 +275,8 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		rank = fmt.Sprintf(searchRank, c.addArg(a.writeExactQuery()), c.addArg(a.nearQuery()))
 		order = "rank DESC, " + order
 	}
-	// A page begins behind the place of the last event of the page before. In a ranked list a lower rank comes later;
-	// otherwise the index gives the order.
+	// A page begins after the place of the last event of the page before. In a ranked list a lower rank comes
+	// later; otherwise the index gives the order.
 	if d.After != (Place{}) {
 		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.addArg(time.UnixMilli(d.After.At)), c.addArg(d.After.Number))
 		if d.Ranked {
@@ -288,7 +288,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	return m.listEvents(ctx, from, c, rank, order, d.Limit)
 }
 
-// PastEvents lists the public events of an organization that are over, the last ones first.
+// PastEvents lists the public events of an organization that are over, those that began last first.
 func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
@@ -296,8 +296,9 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 	return m.listEvents(ctx, "events e", c, unranked, "start_at DESC, number DESC", limit)
 }
 
-// ProgramEvents lists an organization's public events that have a time of their own, cancelled ones too, and that
-// ended after since. Those that are to come at the time now come first, by their start, and then those that are over.
+// ProgramEvents lists an organization's public events that have a time of their own and that end at since or
+// later, cancelled ones too, but no drafts. Events that are not over at now come first, then the others; both
+// are sorted by their start.
 func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Time, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)

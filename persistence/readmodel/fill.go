@@ -29,7 +29,7 @@ UPDATE events SET search = $2, words = $3, title_words = $4, city_words = $5, ve
 		_, err := pgx.ForEachRow(rows, []any{&number, &record}, func() error {
 			d := new(event.Details)
 			if codec.Unmarshal(record, d) != nil {
-				d = new(event.Details) // nobody can read this event: nobody searches it
+				d = new(event.Details) // a record that can't be read gets empty words, so it is not tried again
 			}
 			s := searchColumns(d)
 			b.Queue(fill, number, s.search, s.words, s.title, s.city, s.venue)

@@ -15,9 +15,9 @@ import (
 type Holding struct {
 	Event  int64
 	Serial uint32
-	// Version is the version of the holder: it counts how often the ticket has changed hands, from 1.
-	Version byte   // of the holder
-	Name    string // of who bought it, or ""
+	// Version counts how often the ticket has changed hands, from 1.
+	Version byte   // holder version
+	Name    string // name of the buyer, if the holder has bought the ticket; otherwise ""
 }
 
 // MostOrders is how many orders of one customer are looked through at most, so that one request has a bound.
@@ -57,7 +57,7 @@ func (m *Model) Holdings(ctx context.Context, customer uint64, email, category s
 			return nil, fmt.Errorf("holdings: %w", err)
 		}
 		for _, serial := range serials {
-			if h := o.HolderOf(serial); h.Version == 1 || order.NormalEmail(h.Email) == email { // whom a line names attends, and does not hold
+			if h := o.HolderOf(serial); h.Version == 1 || order.NormalEmail(h.Email) == email { // with version 1 the buyer holds the ticket, even if the order's line names another attendee
 				held = append(held, Holding{o.ID.Event(), serial, h.Version, o.Name})
 			}
 		}

@@ -78,9 +78,9 @@ func instant(t time.Time) *time.Time {
 type RefundFilter struct {
 	Org      int64
 	Event    int64
-	Customer uint64 // the customer who asked for it or, if nobody did, whose order it is of
+	Customer uint64 // the customer who asked for the refund; if nobody did, the customer of the order
 	Status   string
-	Asked    bool // true leaves out what goes back without a request
+	Asked    bool // true leaves out refunds that nobody asked for
 	// BeforeAt, in unix milliseconds, and Skip are the place of a page, as in OrderFilter.
 	BeforeAt int64
 	Skip     int
@@ -129,8 +129,8 @@ func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int
 // paidStatuses are the statuses of orders whose money may still go back as a whole.
 var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
 
-// PaidOrders lists an event's orders that cost something and are paid. It goes by id, and begins behind the order
-// after.
+// PaidOrders lists at most limit of an event's orders that cost something and are paid, sorted by id. They begin
+// after the order after; for the first page, that is the event's id with only zeros after its number.
 func (m *Model) PaidOrders(ctx context.Context, event int64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) AND total > 0 ORDER BY id LIMIT $4`
 	rows, _ := m.pool.Query(ctx, find, [16]byte(after), [16]byte(engine.NewID(event+1, make([]byte, 10))), statusNumbers(paidStatuses), limit) // CollectRows returns its error

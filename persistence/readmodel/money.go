@@ -145,7 +145,7 @@ func scanPayment(row pgx.CollectableRow) (p Payment, err error) {
 	return p, err
 }
 
-// Payment finds an attempt by its reference. It returns ErrNotFound.
+// Payment finds an attempt by its reference, or returns ErrNotFound.
 func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) {
 	rows, _ := m.pool.Query(ctx, `SELECT `+paymentColumns+` FROM payments WHERE reference = $1`, reference) // CollectOneRow returns its error
 	p, err := pgx.CollectExactlyOneRow(rows, scanPayment)
@@ -155,9 +155,9 @@ func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) 
 	return p, nil
 }
 
-// PaymentsDue lists attempts about which the sweep is to ask the provider, those that are due longest first. Besides
-// open attempts they are expired, cancelled and underpaid ones, because their money may still come. CheckPayment then
-// sets when to ask again.
+// PaymentsDue lists at most limit attempts about which the sweep is to ask the provider. Those that have been
+// due for the longest time come first. Besides open attempts, expired, cancelled and underpaid ones are listed,
+// because their money may still come. CheckPayment then sets when to ask again.
 func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([]Payment, error) {
 	const due = `SELECT ` + paymentColumns + ` FROM payments WHERE next_check <= $1 ORDER BY next_check LIMIT $2`
 	rows, _ := m.pool.Query(ctx, due, before, limit) // CollectRows returns its error
@@ -178,7 +178,7 @@ func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Ti
 	return nil
 }
 
-// Refund is money that goes back by itself.
+// Refund is a refund that the sweep sends through a provider.
 type Refund struct {
 	Order     engine.OrderID
 	Position  int // its place in the order's list of refunds, which together with Order names it
@@ -188,8 +188,9 @@ type Refund struct {
 	order.Refund
 }
 
-// RefundsDue lists the refunds that the sweep is to send or to ask about, those that are due longest first. They are
-// all that are to be sent and have not been processed. CheckRefund sets when to look again.
+// RefundsDue lists at most limit refunds that the sweep is to send, or about which it is to ask: those that we
+// have to send ourselves and that have not been processed. Those that have been due for the longest time come
+// first. CheckRefund sets when to look again.
 func (m *Model) RefundsDue(ctx context.Context, before time.Time, limit int) ([]Refund, error) {
 	const due = `
 SELECT r.order_id, r.position, coalesce(p.provider, ''), r.reference, r.amount, r.reason, r.status, r.provider_ref, r.created_at,

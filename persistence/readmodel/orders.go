@@ -30,7 +30,7 @@ type Ticket struct {
 	Gate        string
 }
 
-// Order finds an order by its id. It returns ErrNotFound.
+// Order finds an order by its id, or returns ErrNotFound.
 func (m *Model) Order(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	var record []byte
 	if err := m.pool.QueryRow(ctx, `SELECT record FROM orders WHERE id = $1`, [16]byte(id)).Scan(&record); err != nil {
@@ -81,7 +81,8 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 	return list, nil
 }
 
-// OrdersOf lists a customer's orders by id, those behind the order after. A zero id begins with the first one.
+// OrdersOf lists at most limit of a customer's orders, sorted by id. They begin after the order after; a zero id
+// begins with the first one.
 func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `SELECT record FROM orders WHERE customer = $1 AND id > $2 ORDER BY event_id, id LIMIT $3` // ids begin with the event
 	rows, _ := m.pool.Query(ctx, find, int64(customer), [16]byte(after), limit)                             // CollectRows returns its error
@@ -92,8 +93,8 @@ func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.Orde
 	return list, nil
 }
 
-// OrdersWithTickets lists the orders of an event that have tickets and that a customer has bought, or that have a
-// ticket which was passed on to an address.
+// OrdersWithTickets lists those orders of an event that have tickets and that a customer has bought, or from
+// which a ticket was passed on to an address. It lists MostOrders at most.
 func (m *Model) OrdersWithTickets(ctx context.Context, event int64, customer uint64, email string) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE status = ANY($4) AND id IN (
@@ -132,8 +133,8 @@ func scanOrder(row pgx.CollectableRow) (o order.Order, err error) {
 	return o, codec.Unmarshal(record, &o)
 }
 
-// Sold lists an event's orders that have tickets, by id, those behind the order after. A zero id begins with the
-// first one.
+// Sold lists at most limit of an event's orders that have tickets, sorted by id. They begin after the order
+// after; a zero id begins with the first one.
 func (m *Model) Sold(ctx context.Context, number int64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) ORDER BY id LIMIT $4`

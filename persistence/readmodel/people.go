@@ -24,9 +24,10 @@ type Asked struct {
 // noWords is a pattern that fits no folded words, because those have no dash.
 const noWords = "-"
 
-// AskForWords reads a search in a list of people, as patterns for LIKE that must all fit. Words between blanks may
-// stand anywhere and in any order. A part with other signs in it, such as an address, is found only as a whole. It
-// returns nil if there are only blanks.
+// AskForWords reads a search in a list of people, as patterns for LIKE that must all fit. Parts of the search
+// that blanks separate may stand anywhere and in any order; only the first maxAsked parts count. A part with
+// other signs in it, such as an address, is found only as a whole. AskForWords returns nil if there are only
+// blanks.
 func AskForWords(text string) []string {
 	parts := strings.Fields(text)
 	if len(parts) == 0 {
@@ -48,8 +49,8 @@ func AskForWords(text string) []string {
 // foldText returns a text's words, in the form in which they are searched for, with a blank between them.
 func foldText(text string) string { return strings.Join(wordsOf(text), " ") }
 
-// foldLines folds each of some texts to a line of its own. No search can find the end of one together with the
-// beginning of the next.
+// foldLines folds each of some texts to a line of its own. The line break keeps a search from finding the end of
+// one text together with the beginning of the next.
 func foldLines(texts ...string) string {
 	lines := make([]string, len(texts))
 	for i, text := range texts {

@@ -47,7 +47,7 @@ type PromoCode struct {
 	CreatedAt int64 // unix milliseconds
 	UpdatedAt int64
 	Disabled  bool
-	Used      int64 // uses consumed
+	Used      int64 // uses by sold orders, less those that refunds gave back
 }
 
 // PromoPlace is a promo code's place in a list that begins with the newest.

@@ -1,21 +1,17 @@
-// Package readmodel is what lists, searches and look-ups of ended orders read:
-// tables built from the journal's facts, and the stock of ticket types as last
-// committed.
+// Package readmodel has the tables that lists, searches and look-ups of ended orders read. They are built from
+// the journal's facts.
 //
-// It owns the tables events, ticket_types, orders, tickets, payments and refunds
-// (migrate/002_readmodel.sql), wallets and wallet_entries (006_wallets.sql),
-// ticket_holders (031_learners.sql). One
-// follower writes them, through Writer; edge reads them through Model. They lag
-// behind the sale, which never waits for them: a caller that must see its own
-// write waits for the follower to pass it.
-// Everything can be built again from the facts (Clear, then start the follower).
+// It owns the tables events, search_words, ticket_types, orders, tickets, payments and refunds
+// (migrate/002_readmodel.sql and later files), wallets and wallet_entries (006_wallets.sql), promo_codes and
+// ticket_holders (031_learners.sql). One follower writes them, through Writer; edge reads them through Model.
+// They lag behind the sale, which never waits for them: a caller that must see its own write waits for the
+// follower to pass it. Everything can be built again from the facts (Clear, then start the follower).
 //
-// An order's row is its record in CBOR beside the columns that somebody filters
-// by, and order.Fold, which the actor uses too, makes it from facts. No fact
-// should fail here: text that Postgres refuses is cleaned, and slugs are not
-// unique. One that fails all the same is set aside (NewDigester), and when it is
-// told again, its stream's rows are forgotten and made again, so that nothing older
-// overwrites what later facts have left.
+// An order's row is its record in CBOR beside the columns that somebody filters by. order.Fold, which the actor
+// uses too, makes the record from facts. No fact should fail here: text that Postgres refuses is cleaned, and
+// slugs are not unique. A fact that fails all the same is set aside (NewDigester). When somebody asks for
+// another attempt, all rows of its stream are deleted and made again, so that nothing older overwrites what
+// later facts have left.
 package readmodel
 
 import (
@@ -39,7 +35,7 @@ import (
 // Follower is the name of the follower that writes the read model.
 const Follower = "readmodel"
 
-// NewDigester makes the part of this follower that applies batches. It sets aside streams whose facts fail.
+// NewDigester makes the part of this follower that applies batches, and that sets aside facts that fail.
 func NewDigester(log *slog.Logger) *follower.Digester {
 	return follower.NewDigester(Follower, log, NewWriter().Apply, Forget)
 }
@@ -89,8 +85,8 @@ var orderStatuses = []string{
 	order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded,
 }
 
-// SoldStatuses are the statuses of orders that have tickets, as the orders' rows have
-// them. An order that was paid too late, and has none, may be refunded as well.
+// SoldStatuses returns the statuses of orders that have tickets, as the orders' rows have them. One of them,
+// refunded, also occurs with orders that were paid too late and have no tickets.
 func SoldStatuses() []int16 {
 	return []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded), statusNumber(order.StatusRefunded)}
 }

@@ -42,8 +42,9 @@ WHERE number = $1`
 	}
 }
 
-// queueOffered queues whether a ticket type has stock. The event's stream tells it, where such facts are rare; the
-// type's own stream has one for every order. It may therefore come before the row of a new type, which has stock
+// queueOffered queues the statement that notes whether a ticket type has stock. The fact is one of the event's
+// stream, where such facts are rare; the type's own stream has a fact about its stock for every order. The fact
+// may be applied before the row of a new type is there. It then changes nothing, and the new row has stock
 // anyway.
 func (w *Writer) queueOffered(f *event.Offered) {
 	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
@@ -54,8 +55,8 @@ type TicketType struct {
 	Ref       engine.Ref
 	Details   inventory.Details
 	CreatedAt int64 // unix milliseconds
-	// Revision counts changes of the record. The actor's own counts more:
-	// an update must name that one.
+	// Revision counts changes of the record. An update must name the actor's own revision instead, which counts
+	// more.
 	Revision uint64
 }
 

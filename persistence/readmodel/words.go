@@ -15,9 +15,9 @@ const (
 	maxAsked = 16 // words of a search that count
 )
 
-// latin spells letters in plain Latin letters that Unicode does not take apart into a letter and an accent. Cyrillic
-// and Greek are spelt in Latin letters too, so that a name is found in either script. And the trigrams of Postgres,
-// by which misspelt words are found, know only ASCII letters in the locale C.
+// latin has a spelling in plain Latin letters for letters that Unicode does not take apart into a letter and an
+// accent. Cyrillic and Greek are spelt in Latin letters too, so that a name is found in either script, and
+// because the trigrams of Postgres, by which misspelt words are found, know only ASCII letters in the locale C.
 var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h ŋ n ſ s ĸ k
 а a б b в v г g д d е e ж zh з z и i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz
@@ -108,9 +108,9 @@ type asked struct {
 // NormalSearch returns a search in its normal form. Two texts that ask for the same words have the same one.
 func NormalSearch(s string) string { return strings.Join(readAsked(s).words, " ") }
 
-// readAsked reads a search. An event needs all longer words of it. Short words beside them, as articles and
-// prepositions are in most languages, raise its rank but need not be there. A short word in a script beside the Latin
-// one counts as a long one.
+// readAsked reads a search. An event needs all longer words of it. Words of up to three letters, such as
+// articles and prepositions in most languages, raise the event's rank but need not be there. A short word in
+// another script than Latin counts as a long one.
 func readAsked(s string) asked {
 	var a asked
 	a.words = wordsOf(s)
@@ -128,9 +128,9 @@ func readAsked(s string) asked {
 	return a
 }
 
-// writeNeededQuery returns a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It names
-// whole words where it can: an index reads few entries of a frequent word that a rare one stands
-// beside, but all entries of a beginning.
+// writeNeededQuery returns a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It
+// names whole words where it can. If a frequent word stands beside a rare one, the index then reads few of the
+// frequent word's entries, whereas for a beginning it reads all entries.
 func (a *asked) writeNeededQuery() string {
 	parts := make([]string, len(a.needed))
 	for i, w := range a.needed {

@@ -35,7 +35,7 @@ type Writer struct {
 	ledgers ledgers
 	// batch has the statements about what changes rarely. created and minted are the new orders and tickets, which a
 	// rush makes by the thousand, and which go by COPY.
-	batch   *pgx.Batch // statements about what changes rarely
+	batch   *pgx.Batch // statements for SendBatch
 	created rows
 	minted  rows
 }
@@ -389,7 +389,8 @@ func (w *Writer) endTickets(event int64, serials []uint32) {
 	w.batch.Queue(`UPDATE tickets SET status = $1 WHERE event_id = $2 AND serial = ANY($3)`, ticketRefunded, event, ended)
 }
 
-// eraseAddresses queues the addresses of orders from which a person was erased. updateOrders does not write that column.
+// eraseAddresses queues the addresses, of buyers and of later holders, in orders from which a person was erased.
+// updateOrders does not write these columns.
 func (w *Writer) eraseAddresses() {
 	for i := range w.orders {
 		o := w.orders[i].now

@@ -1,9 +1,9 @@
-// Package receipts keeps the money that came by bank transfer, as organizers tell of it by hand and by
-// their bank's statements, and which transfers buyers say that they have sent. It owns the tables receipts and
-// transfers_sent, and has no goroutines.
+// Package receipts keeps the money that came by bank transfer. Organizers report it, by hand or with their
+// bank's statements. The package also keeps which transfers buyers say that they have sent. It owns the tables
+// receipts and transfers_sent, and has no goroutines.
 //
-// What is told twice is kept once. The receipts of an attempt to pay are numbered in the order in which
-// they become visible, so that what an order has taken of them is always the first of them.
+// A receipt that is reported twice is kept once. The receipts of an attempt to pay are numbered in the order in
+// which they become visible. So what the attempt's order has heard of is always the beginning of their list.
 package receipts
 
 import (
@@ -33,7 +33,7 @@ const MaxPerAttempt = 20
 type Receipt struct {
 	Seq      int64
 	Org      int64
-	Name     string // unique in the organization; a receipt that is told again has the same name
+	Name     string // unique in the organization; a receipt that is reported again has the same name
 	ByHand   bool
 	Order    engine.OrderID // zero if it names no order of the organization
 	Attempt  string         // the reference of the attempt to pay; "" if it names no order
@@ -45,13 +45,13 @@ type Receipt struct {
 	Payer    string
 	Words    string // what the payer wrote
 	Note     string
-	Teller   string // the user or API key that told it
+	Teller   string // the user or API key that reported it
 	ToldAt   time.Time
 }
 
-// Add keeps receipts of an organization, and returns which of them were new. A line of a statement
-// that an organizer has told by hand before, of the same amount for the same attempt, is no new money:
-// the receipt takes the line's name.
+// Add keeps receipts of an organization, and returns which of them were new. A line of a bank statement may be a
+// receipt that an organizer has reported by hand before, with the same amount, currency and attempt. Such a line
+// is no new money: the receipt takes the line's name.
 func (s *Store) Add(ctx context.Context, org int64, told []Receipt) ([]bool, error) {
 	fresh := make([]bool, len(told))
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -100,7 +100,7 @@ ON CONFLICT (org, name) DO NOTHING`
 type Sum struct {
 	Amount   int64 // minor units; 0 if nothing came
 	Currency string
-	Last     time.Time // the day of the last of it
+	Last     time.Time // day of the last receipt; zero if nothing came
 }
 
 // Sum adds up what came for an attempt to pay.
@@ -157,8 +157,8 @@ func (s *Store) Named(ctx context.Context, org int64, names []string) ([]State, 
 	return list, nil
 }
 
-// Differing lists the receipts of an organization that are not matched, the last first, before one; 0
-// for the first page.
+// Differing lists at most limit receipts of an organization that are not Matched, the one that was reported last
+// first. All have a Seq below before; 0 gives the first page.
 func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]State, error) {
 	const find = `SELECT ` + columns + ` WHERE r.org = $1 AND ($2 = 0 OR r.seq < $2)
   AND (r.attempt IS NULL OR NOT r.fits OR came.sum <> r.asked) ORDER BY r.seq DESC LIMIT $3`
@@ -180,7 +180,7 @@ func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
 	return list, nil
 }
 
-// Unsettled lists some attempts to pay whose order has not heard yet of all that came for them.
+// Unsettled lists at most limit attempts to pay whose order has not heard yet of all that came for them.
 func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
 	const find = `SELECT attempt FROM receipts WHERE NOT settled AND attempt IS NOT NULL GROUP BY attempt ORDER BY min(seq) LIMIT $1`
 	rows, _ := s.pool.Query(ctx, find, limit) // CollectRows returns its error
@@ -191,8 +191,8 @@ func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
 	return list, nil
 }
 
-// Settle notes that an attempt's order has heard of its receipts up to the seq through, 0 if of none. Receipts in another
-// currency are nothing for the order: they are settled too.
+// Settle notes that an attempt's order has heard of the attempt's receipts up to the seq through; 0 stands for
+// none. Receipts in another currency do not concern the order, so they count as settled too.
 func (s *Store) Settle(ctx context.Context, attempt string, through int64) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE receipts SET settled = true WHERE attempt = $1 AND (seq <= $2 OR NOT fits) AND NOT settled`, attempt, through); err != nil {
 		return fmt.Errorf("settle receipts: %w", err)
@@ -200,7 +200,7 @@ func (s *Store) Settle(ctx context.Context, attempt string, through int64) error
 	return nil
 }
 
-// TellSent notes that the buyer of an order has sent its transfer. A later call changes nothing.
+// TellSent notes that the buyer of an order says that the transfer was sent. A later call changes nothing.
 func (s *Store) TellSent(ctx context.Context, order engine.OrderID) error {
 	const tell = `INSERT INTO transfers_sent (order_id) VALUES ($1) ON CONFLICT DO NOTHING`
 	if _, err := s.pool.Exec(ctx, tell, (*[16]byte)(&order)); err != nil {

@@ -24,10 +24,10 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 type Run struct {
 	Event      int64
 	Reason     string
-	Total      int64
+	Total      int64    // how many orders were to be refunded when the run began
 	After      [16]byte // id of the last order that was looked at
-	Refunded   int64
-	Skipped    int64
+	Refunded   int64    // how many orders have been refunded so far
+	Skipped    int64    // how many orders were passed over, because nothing of them could be refunded
 	StartedAt  time.Time
 	FinishedAt *time.Time
 }
@@ -47,7 +47,7 @@ ON CONFLICT (event) DO UPDATE SET reason = excluded.reason, total = excluded.tot
 	return s.Find(ctx, event)
 }
 
-// Find returns an event's run, or nil.
+// Find returns an event's run, or nil if it has none.
 func (s *Store) Find(ctx context.Context, event int64) (*Run, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE event = $1`, event) // CollectOneRow returns its error
 	r, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Run])

@@ -16,7 +16,7 @@ import (
 	"boxoffice/persistence/quota"
 )
 
-// FailuresKept is how long what was sent and answered is kept of a failed request.
+// FailuresKept is how long the request and the answer of a failed request are kept.
 const FailuresKept = 24 * time.Hour
 
 // MaxBody is the most bytes of one body that a Failure may have.
@@ -30,7 +30,7 @@ const (
 	failuresShare  = 2   // failures are kept while the organization has used at most 1/2 of its quota
 )
 
-// Failure is what a failed request was sent and answered, without secrets.
+// Failure is what a failed request sent and was answered, without secrets.
 type Failure struct {
 	Headers []Header `json:"headers"` // headers of the request that have no secrets
 	Request *Body    `json:"request"` // body of the request; nil if it was no JSON
@@ -74,8 +74,8 @@ type budget struct {
 }
 
 // KeepsFailure reports whether the log has room for one more failure of an organization's key in the minute of
-// now, and counts that failure. A key in a loop leaves room for what fails of the organization's other keys.
-// Callers ask before they read any body.
+// now, and counts that failure. Each key has a limit of its own, so that a key whose requests fail in a loop
+// leaves room for the failures of the organization's other keys. Callers ask before they read any body.
 func (l *Log) KeepsFailure(org, key int64, now time.Time) bool {
 	b, minute := &l.budget, now.Unix()/60
 	b.mu.Lock()
@@ -94,11 +94,12 @@ func (l *Log) KeepsFailure(org, key int64, now time.Time) bool {
 
 var failureColumns = []string{"org", "request_id", "key", "at", "sealed"}
 
-// errNoRoom says that an organization's failures have their share of its quota.
+// errNoRoom says that an organization has used so much of its quota that no failures are kept for it.
 var errNoRoom = errors.New("requestlog: no room for failures")
 
-// writeFailures copies the entries' failures into their table, before the entries themselves, so that whoever sees an
-// entry can open what is kept of it. It has time of its own, so that a quota that answers slowly drops no entry.
+// writeFailures copies the entries' failures into their table. It is called before the entries are written, so
+// that a reader who sees an entry can open its failure. It has a time limit of its own, so that no entry is
+// dropped because the quota answers slowly.
 func (l *Log) writeFailures(ctx context.Context, entries []Entry) error {
 	sealing, cancel := context.WithTimeout(ctx, writeTime)
 	rows := l.sealFailures(sealing, entries)
@@ -143,8 +144,9 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 	return rows
 }
 
-// findRoom returns errNoRoom if the failures of an entry's organization have their share of what it may write in a
-// day. A key that may only read can make requests fail. It must not use up the quota that others write with.
+// findRoom returns errNoRoom if an entry's organization has used more than 1/failuresShare of what it may write
+// in a day. A key that may only read can make requests fail, and must not use up the quota that other keys write
+// with.
 func (l *Log) findRoom(ctx context.Context, e *Entry) error {
 	day, err := l.cfg.Quota.Look(ctx, e.Org, e.At)
 	if err == nil && day != nil && day.Used > day.Most/failuresShare {

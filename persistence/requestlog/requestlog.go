@@ -1,11 +1,11 @@
-// Package requestlog keeps the requests of API keys for a week: method, route, status, latency,
-// key, client and time of each. Of some that failed it keeps for a day what was sent and answered. It
+// Package requestlog keeps the requests of API keys for a week: method, route, status, latency, key, client and
+// time of each. For some requests that failed it also keeps, for a day, what was sent and what was answered. It
 // owns the tables requests and failed_requests.
 //
-// A request must not wait for its own row. The server calls Add, which puts an entry into a queue
-// in memory and never blocks; one goroutine writes the queued entries. An entry is dropped, and
-// counted, if the queue is full, if the disk has no room or if a batch can't be written. So the log
-// may have gaps, and says how many entries are missing. Stop writes what is left.
+// A request must not wait for its own row. The server calls Add, which puts an entry into a queue in memory and
+// never blocks; one goroutine writes the queued entries. An entry is dropped, and counted, if the queue is full,
+// if the disk has no room or if a batch can't be written. So the log may have gaps; Dropped says how many
+// entries are missing. Stop writes what is left.
 package requestlog
 
 import (

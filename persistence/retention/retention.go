@@ -1,11 +1,11 @@
-// Package retention drops old days of the journal, and with them the last copies of data that
-// people have had erased. It owns the table floors.
+// Package retention drops old days of the journal, and with them the last copies of data whose erasure people
+// have asked for. It owns the table floors.
 //
-// A day is dropped when all followers have passed it, no fact of it is set aside, and every stream
-// with facts in it has a later snapshot that is founded and can be read. That snapshot becomes the
-// stream's floor, and the snapshots before it are deleted. Floors are raised one by one, and the
-// day is dropped in one transaction that checks all of this again, so that a node that dies at any
-// time leaves nothing that can't be loaded.
+// A day is dropped when all followers have passed it, no fact of it is set aside, and every stream with facts in
+// it has a later snapshot that can be read and has only facts that the journal has (it is founded). That
+// snapshot becomes the stream's floor, and the snapshots before it are deleted. Floors are raised one by one,
+// and the day is dropped in one transaction that checks all of this again, so that a node that dies at any time
+// leaves nothing that can't be loaded.
 //
 // The followers' positions may be in another database than the journal.
 //
@@ -31,7 +31,7 @@ import (
 	"boxoffice/persistence/snapshot"
 )
 
-const every = 10 * time.Minute // between two looks
+const every = 10 * time.Minute // pause between two sweeps
 
 // Keeper drops days that are older than their retention.
 type Keeper struct {
@@ -178,8 +178,8 @@ func (h *Held) Error() string { return "retention: " + h.Why + ": " + h.By }
 // reason is a query that finds a cause for which a day has to stay.
 type reason struct{ why, by string }
 
-// ofHome are asked of the database with the followers' positions, which only move on: what they say
-// of a day that is over stays true.
+// ofHome are asked of the database that has the followers' positions. Positions only rise, so a follower that
+// has passed a day that is over has passed it for good.
 var ofHome = []reason{
 	{"a follower has not passed the day", `
 SELECT n.name FROM (SELECT DISTINCT name FROM followers UNION SELECT unnest(@followers::text[])) n
@@ -217,7 +217,7 @@ func (k *Keeper) refuseDrop(ctx context.Context, q persistence.Querier, day time
 	return findReason(ctx, q, ofJournal, pgx.NamedArgs{"day": day, "most": 1})
 }
 
-// findReason returns the first reason that holds, as a *Held.
+// findReason returns the first reason that holds, as a *Held, or nil if none does.
 func findReason(ctx context.Context, q persistence.Querier, reasons []reason, args pgx.NamedArgs) error {
 	for _, r := range reasons {
 		var by string

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Store reads and writes the table.
+// Store reads and writes the tables.
 type Store struct{ pool *pgxpool.Pool }
 
 // New returns the store of a database.
@@ -32,8 +32,8 @@ const MaxPerOrg = 50
 // ErrTooMany says that an organization has as many rooms as it may have.
 var ErrTooMany = errors.New("rooms: the organization has too many")
 
-// Open notes that an organization's event has a room. It comes before the room is opened, so that no room
-// is overlooked. The error is ErrTooMany if the organization may have no other.
+// Open notes that an organization's event has a room. The caller must call it before the actor opens the room,
+// so that no room is overlooked. The error is ErrTooMany if the organization may have no other.
 func (s *Store) Open(ctx context.Context, org, event int64) error {
 	const write = `
 		INSERT INTO rooms (event, org)
@@ -79,7 +79,8 @@ func (s *Store) List(ctx context.Context) ([]Room, error) {
 	return list, nil
 }
 
-// AddToken keeps what an outside witness has signed of a draw's statement. The first token stays.
+// AddToken keeps the signed time stamp that an outside witness has given for the statement of a draw. The first
+// token stays.
 func (s *Store) AddToken(ctx context.Context, event int64, draw uint32, token []byte) error {
 	const write = `INSERT INTO witnessed (event, draw, token) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	if _, err := s.pool.Exec(ctx, write, event, int64(draw), token); err != nil {
@@ -88,7 +89,7 @@ func (s *Store) AddToken(ctx context.Context, event int64, draw uint32, token []
 	return nil
 }
 
-// FindToken returns what an outside witness has signed of a draw's statement, or nil.
+// FindToken returns the signed time stamp that an outside witness has given for the statement of a draw, or nil.
 func (s *Store) FindToken(ctx context.Context, event int64, draw uint32) (token []byte, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT token FROM witnessed WHERE event = $1 AND draw = $2`, event, int64(draw)).Scan(&token)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

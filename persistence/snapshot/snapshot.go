@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// partSize keeps a statement short, and with it the time that a journal lane has to wait for
-	// it.
+	// partSize is how many bytes a part has at most. It keeps a statement short, and with it the time that a
+	// journal lane has to wait for the statement.
 	partSize = 512 << 10
 	// kept is how many complete snapshots Prune leaves for a stream.
 	kept = 2
@@ -125,7 +125,7 @@ const complete = `
 SELECT epoch, seq, parts FROM snapshots s WHERE stream_id = $1 AND part = parts - 1
   AND EXISTS (SELECT FROM snapshots f WHERE (f.stream_id, f.epoch, f.seq, f.part) = (s.stream_id, s.epoch, s.seq, 0))`
 
-// latestFirst sorts them. Those of a newer epoch come first, so that a late save of an old owner
+// latestFirst sorts snapshots. Those of a newer epoch come first, so that a late save of an old owner
 // hides nothing.
 const latestFirst = ` ORDER BY epoch DESC, seq DESC`
 

@@ -28,8 +28,8 @@ func (s *Store) Publish(ctx context.Context, command [16]byte, org int64, id uui
 	return v, nil
 }
 
-// Share publishes a map that all organizations may use, instead of the map with that name that is
-// shared already, and returns it.
+// Share publishes a map that all organizations may use, and returns it. If they share a map with that name
+// already, that map gets the new draft and a new version.
 func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {

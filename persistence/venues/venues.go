@@ -1,4 +1,4 @@
-// Package venues is the plain tables of venue maps: the drafts that organizations draw, and the
+// Package venues owns the plain tables of venue maps: the drafts that organizations draw, and the
 // versions that they have published, which never change. It stores documents as they were written
 // and does not look inside; its caller turns a document into a layout. The edge and `boxoffice
 // venue-sample` call it. It has no goroutine.

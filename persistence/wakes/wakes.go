@@ -1,7 +1,6 @@
-// Package wakes keeps when actors that are not loaded want to be woken, and which actors were
-// loaded when a node last ended: Journal.Claim notes every actor that is activated, so that work
-// that a crash cut off is continued at the next start. It is a table and has no goroutine; package
-// cluster calls it.
+// Package wakes keeps at which times actors that are not loaded want to be woken. It also keeps which actors
+// were loaded when a node last ended: Journal.Claim notes every actor that is activated, so that work that a
+// crash cut off is continued at the next start. It is a table and has no goroutine; package cluster calls it.
 package wakes
 
 import (

@@ -1,4 +1,5 @@
-// Package flutterwave is the adapter to Flutterwave: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package flutterwave is the adapter to Flutterwave: it makes the requests, reads the answers, and checks that a
+// notice comes from Flutterwave.
 package flutterwave
 
 import (
@@ -19,7 +20,7 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// address is both the live and the test host; the key tells which.
+// address is the host of both the live and the test mode; the key decides which of them is used.
 const address = "https://api.flutterwave.com/v3"
 
 // statuses maps a transaction's status to ours.
@@ -29,11 +30,11 @@ var statuses = map[string]psp.Status{
 	"failed":     psp.Failed,
 }
 
-// Currencies are those in which Flutterwave charges, each by one of the methods of
-// https://developer.flutterwave.com/v3.0/docs/payment-methods: cards, accounts in pounds and euros, and the
-// mobile money and vouchers of the other countries. Of kwachas of Malawi (MWK) that page names no method of
-// their own, and neither do the pages of mobile money, which have francs, Ghana, Kenya, Rwanda, Tanzania, Uganda and
-// Zambia (https://developer.flutterwave.com/v3.0.0/docs/mobile-money-1, read in November 2026).
+// Currencies are those in which Flutterwave charges. For each of them
+// https://developer.flutterwave.com/v3.0/docs/payment-methods names a method: cards, accounts in pounds and
+// euros, and the mobile money and vouchers of the other countries. The exception is the kwacha of Malawi (MWK),
+// for which neither that page nor https://developer.flutterwave.com/v3.0.0/docs/mobile-money-1 names a method of
+// its own (read in November 2026).
 var Currencies = []string{
 	"EGP", "EUR", "GBP", "GHS", "KES", "MWK", "NGN", "RWF", "TZS", "UGX", "USD", "XAF", "XOF", "ZAR", "ZMW",
 }
@@ -42,7 +43,7 @@ var Currencies = []string{
 // (https://developer.flutterwave.com/v3.0).
 type Provider struct {
 	client *psp.Client
-	hash   psp.Secret // its notices carry this
+	hash   psp.Secret // the text that its notices must carry
 }
 
 // New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.
@@ -75,8 +76,8 @@ type payment struct {
 	SessionMinutes int `json:"session_duration"`
 }
 
-// Begin calls POST /payments. Flutterwave accepts the same reference twice, so a repeat after a lost answer is no error. SessionMinutes bounds how long
-// the link can be used.
+// Begin calls POST /payments. Flutterwave accepts the same reference twice, so a repeat after a lost answer is
+// no error. SessionMinutes bounds how long the link can be used.
 func (f *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" {
 		return psp.Begun{}, f.client.Fail(psp.ErrDeclined, "reference, amount or e-mail is not valid")
@@ -164,8 +165,8 @@ func (f *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt 
 	return data.readOutcome(r.Currency), nil
 }
 
-// findRefunds calls GET /refunds for the charge's refunds, page by page. A list that does not end is
-// an error, because what it hides may be a refund under the key.
+// findRefunds calls GET /refunds for the charge's refunds, page by page. More than psp.RefundPages pages are an
+// error, because the rest may have a refund under the key.
 func (f *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	for page := 1; page <= psp.RefundPages; page++ {

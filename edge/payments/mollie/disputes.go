@@ -25,8 +25,9 @@ type chargeback struct {
 	} `json:"_embedded"`
 }
 
-// reasons are the words of disputes that readers of all languages know (Stripe's), by the codes of banks that Mollie
-// passes on: of SEPA direct debits (ISO 20022), Mastercard and Visa.
+// reasons translates the codes of banks that Mollie passes on (of SEPA direct debits, ISO 20022, of Mastercard
+// and of Visa) into Stripe's words for the reasons of disputes. Pages and mails have these words in all their
+// languages.
 var reasons = map[string]string{
 	"AC01": "incorrect_account_details", "AM04": "insufficient_funds", "AM05": "duplicate", "MD01": "debit_not_authorized", "MD06": "customer_initiated", "MS02": "customer_initiated",
 	"4837": "fraudulent", "4855": "product_not_received", "4863": "unrecognized", "4870": "fraudulent", "4871": "fraudulent",

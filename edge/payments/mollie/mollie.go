@@ -1,4 +1,5 @@
-// Package mollie is the adapter to Mollie: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package mollie is the adapter to Mollie: it makes the requests, reads the answers, and checks that a notice
+// comes from Mollie.
 package mollie
 
 import (
@@ -21,7 +22,7 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// address is both the live and the test host; the key tells which.
+// address is the host of both the live and the test mode; the key decides which of them is used.
 const address = "https://api.mollie.com/v2"
 
 // Currencies are those that Mollie takes (https://docs.mollie.com/docs/multicurrency).
@@ -52,9 +53,9 @@ var refundStatuses = map[string]psp.RefundStatus{
 	"canceled":   psp.RefundFailed,
 }
 
-// Provider is the adapter to Mollie's payments (https://docs.mollie.com/reference/payments-api). Each
-// payment says where its notices go. Mollie does not sign them, so the address that a payment names
-// carries a MAC under our key, which nobody but Mollie is told.
+// Provider is the adapter to Mollie's payments (https://docs.mollie.com/reference/payments-api). Each payment
+// says where its notices go. Mollie does not sign notices, so the address that a payment names carries a MAC
+// under our key, which only Mollie gets.
 type Provider struct {
 	client *psp.Client
 	notify string // the address of notices
@@ -72,8 +73,8 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	return &Provider{client: psp.NewClient("mollie", a, via, log), notify: a.NoticeURL}, nil
 }
 
-// Check refuses a currency that Mollie does not take. It knows the least amount of each way to pay,
-// and offers the buyer those that fit.
+// Check refuses a currency that Mollie does not take. It checks no amount: Mollie itself offers the buyer only
+// those ways to pay whose least amount the payment reaches.
 func (m *Provider) Check(_ context.Context, p psp.Price) error {
 	return m.client.RefuseCurrency(p.Currency, Currencies)
 }
@@ -87,15 +88,14 @@ type money struct {
 // toMinor returns the amount in minor units of its currency.
 func (a money) toMinor() int64 { return a.Value.ToMinor(a.Currency) }
 
-// writeMoney writes an amount of minor units as Mollie wants it.
+// writeMoney returns an amount of minor units in the form in which Mollie reads it.
 func writeMoney(minor int64, currency string) money {
 	return money{currency, psp.Decimal(psp.Major(minor, currency))}
 }
 
-// Begin calls POST /payments, under the reference as idempotency key. Mollie recognizes a
-// repeat for an hour and answers with the same payment. After that a repeat makes another
-// payment; the first one can no longer be found, but nobody was told where to pay it
-// either.
+// Begin calls POST /payments, with the reference as the idempotency key. Mollie recognizes a repeat for an hour
+// and answers with the same payment. After that a repeat makes another payment. The first payment can then no
+// longer be found, but it can't be paid either, because only its answer said where.
 func (m *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.CallbackURL == "" {
 		return psp.Begun{}, m.client.Fail(psp.ErrDeclined, "reference, amount or address to return to is not valid")
@@ -172,7 +172,7 @@ func (p *paymentAnswer) readOutcome() psp.Outcome {
 	return o
 }
 
-// isID reports whether a text is an id of Mollie's of a kind, which its prefix tells.
+// isID reports whether a text is an id of Mollie's that begins with prefix, which stands for a kind of things.
 func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	return ok && rest != "" && len(id) <= 64 && strings.IndexFunc(rest, func(r rune) bool {
@@ -232,8 +232,9 @@ func (r *refundAnswer) readOutcome() psp.RefundOutcome {
 	}
 }
 
-// Refund looks for refunds of the payment that carry the key. It calls POST /payments/{id}/refunds
-// only if none of them may still move the money.
+// Refund looks for refunds of the payment that carry the key. It calls POST /payments/{id}/refunds only if none
+// of them may still move the money. An Amount of 0 stands for all that has not gone back yet. If nothing of a
+// payment is left, the refund counts as processed.
 func (m *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 {
 		return psp.RefundOutcome{}, m.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
@@ -270,8 +271,8 @@ func (m *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	return data.readOutcome(), nil
 }
 
-// refundsOf calls GET /payments/{id}/refunds, page by page. A list that does not end is an error,
-// because what it hides may be a refund under the key.
+// refundsOf calls GET /payments/{id}/refunds, page by page. More than psp.RefundPages pages are an error,
+// because the rest may have a refund under the key.
 func (m *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	q := url.Values{"limit": {strconv.Itoa(psp.RefundsPerPage)}}
@@ -362,10 +363,10 @@ func (m *Provider) macOf(reference string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Notice reads the form "id=tr_...". The signature is "<reference>.<mac>", from the address
-// that the notice came to. A payment changes more than once, and all its notices look
-// alike. So the notice's key contains the time, which makes each of them count: it tells no
-// more than that there is something to ask about.
+// Notice reads the form "id=tr_...". The signature is "<reference>.<mac>", from the address that the notice came
+// to. A payment changes more than once, and all its notices look alike. So the notice's key contains the present
+// time, and no notice is dropped as a repeat. That does no harm, because a notice only makes us ask Mollie about
+// the payment.
 func (m *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	at := strings.LastIndexByte(signature, '.')
 	if at < 0 || !hmac.Equal([]byte(signature[at+1:]), []byte(m.macOf(signature[:at]))) {

@@ -63,7 +63,7 @@ func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A second value behind the first would not be covered by the signature.
+	// A second value after the first would not be covered by the signature.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one value")
 	}

@@ -52,7 +52,7 @@ func (t *Tail) LastBatch() int64 {
 type Tails struct {
 	ByWriter map[int32]*Tail
 	Order    []int32 // writers, oldest first
-	Facts    int     // pending
+	Facts    int     // number of facts in all Pending
 	seqs     map[int64]int64
 }
 

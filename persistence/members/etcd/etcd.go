@@ -7,6 +7,12 @@
 // Lost gets an error. Such a node can't become a member again, because a lifetime of a node has one id, one
 // lease and one key. An outage of etcd makes no node count as dead, because leases do not run out while etcd is
 // away.
+//
+// The members are also rows of the table of nodes, as with the lease in Postgres, so that people can read them
+// and each dead node's writers are closed once, by the first node that notices. A row is added after its key,
+// and buried when its key is gone.
+//
+// Join starts one goroutine, besides the goroutines of etcd's client. Stop ends them, and deletes key and row.
 package etcd
 
 import (
