@@ -110,7 +110,7 @@ var Providers = []Definition{
 	{
 		Name:   transfer.Name,
 		Kind:   KindTransfer,
-		Window: transfer.Window, // the account may say another, and says the currencies
+		Window: transfer.Window, // Open takes Window and Currencies from the account
 		Open: func(cfg Config, _ http.RoundTripper, _ *slog.Logger) (psp.Provider, error) {
 			return transfer.New(cfg.Transfer)
 		},
@@ -180,7 +180,8 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 	return nil, &psp.Error{Provider: name, Kind: psp.ErrNotConfigured}
 }
 
-// AllowsTransfers reports whether an organization may be paid by bank transfer, and say what has come.
+// AllowsTransfers reports whether an organization may be paid by bank transfer, and may report itself which
+// transfers have come. It returns false if no bank account is configured.
 func (g *Gateways) AllowsTransfers(ctx context.Context, org int64) (bool, error) {
 	for i := range g.open {
 		if t, ok := g.open[i].Provider.(*transfer.Provider); ok {
@@ -193,8 +194,9 @@ func (g *Gateways) AllowsTransfers(ctx context.Context, org int64) (bool, error)
 	return false, nil
 }
 
-// Fitting returns the configured providers that take prices in a currency for an organization, in the order
-// of Providers. Without a currency, or without an organization (0), it does not ask for that.
+// Fitting returns the configured providers that take prices in a currency for an organization, in the order of
+// Providers. Without a currency, providers of all currencies fit; without an organization (0), transfers fit
+// too.
 func (g *Gateways) Fitting(ctx context.Context, currency string, org int64) ([]Definition, error) {
 	transfers := true
 	if org != 0 {
@@ -239,13 +241,13 @@ func newTransport() *http.Transport {
 	}
 }
 
-// disputeLister is a provider that tells of disputes.
+// disputeLister is a provider that reports disputes.
 type disputeLister interface {
 	ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error)
 }
 
-// ListDisputes returns the disputes that a notice may be about, by the Dispute that it names. It may be repeated at
-// will.
+// ListDisputes returns the disputes that a notice may be about. id is the Dispute of the notice. A provider that
+// reports no disputes has none. The call changes nothing, so it may be repeated.
 func (g *Gateway) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
 	if p, ok := g.Provider.(disputeLister); ok {
 		return p.ListDisputes(ctx, id)

@@ -19,7 +19,7 @@ import (
 // handler leaves unread may be taken for the next request. So the server reads only the
 // header of such a request, as if it had no body, and then takes the connection away
 // from fasthttp: one goroutine of ours reads the body, answers and closes the
-// connection. No byte behind the header is ever read as a request
+// connection. No byte after the header is ever read as a request
 // (docs/adr/0016-uploads-leave-the-request-loop.md).
 
 // headerHeld is a header of our own that carries the true length of a body from the moment when fasthttp has read
@@ -67,8 +67,8 @@ func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 	})
 }
 
-// answerDetached takes the request through the same middle as every other request. raw is the connection itself,
-// whose deadlines are set here. c reads from it too, but first gives the bytes that fasthttp had buffered behind
+// answerDetached takes the request through the same steps as every other request. raw is the connection itself,
+// whose deadlines are set here. c reads from it too, but first gives the bytes that fasthttp had buffered after
 // the headers.
 func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length int) {
 	body := form.ReadSteadily(raw, c, length, s.cfg.Now)

@@ -13,15 +13,15 @@ import (
 // formKey is the key under which a request carries its form from the reading to the handler.
 type formKey struct{}
 
-// formOf is what a request with a file brought, or nil.
+// formOf returns the form that takeFile has read from a request with a file, or nil if there is none.
 func formOf(ctx *fasthttp.RequestCtx) *form.Form {
 	f, _ := ctx.UserValue(formKey{}).(*form.Form)
 	return f
 }
 
-// takeFile reads the request's form as its operation judges it. The caller removes the form once the request is
-// answered. The request's place among the uploads is given back when the file has been read, before its handler
-// runs.
+// takeFile reads the form of a request with a file, and keeps it for formOf. The operation's Judge decides about
+// the file before all of it is read. The caller removes the form once the request is answered. The request's
+// place among the uploads is given back when the file has been read, before its handler runs.
 func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*form.Form, error) {
 	// The place is taken before a byte is read, so that a caller with too many uploads costs nothing.
 	done, err := s.uploads.Take(c)

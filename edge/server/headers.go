@@ -35,9 +35,9 @@ var (
 	jsonType   = []byte("application/json")
 )
 
-// ExposedHeaders are those that scripts of other origins may read of our answers, beside the ones
-// that they always may (Fetch, "CORS-safelisted response-header name"). AllowedHeaders are those that
-// they may send. Whatever our documents ask clients to read or send is among them.
+// ExposedHeaders are the headers of our answers that scripts of other origins may read, beside the ones that
+// they always may (Fetch, "CORS-safelisted response-header name"). AllowedHeaders are the headers that such
+// scripts may send. All headers that our documents ask clients to read or to send are among them.
 var (
 	ExposedHeaders = []string{
 		"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "ETag", "Idempotency-Replayed",

@@ -14,7 +14,7 @@ import (
 type metrics struct {
 	seconds   *prometheus.HistogramVec
 	responses *prometheus.CounterVec
-	// It has every code of engine.CodeTable and is never changed after newMetrics, so it needs no lock.
+	// refusals has every code of engine.CodeTable and is never changed after newMetrics, so it needs no lock.
 	refusals map[engine.Code]prometheus.Counter
 	// panics counts handlers that panicked; each was answered with 500.
 	panics      prometheus.Counter

@@ -59,8 +59,8 @@ type About struct {
 	ProviderID string `json:"deposit,omitzero"` // the name in the jobs of earlier releases
 	// Again reports that the notice had come before: it matters only while the payment is open.
 	Again bool `json:"again,omitzero"`
-	// Dispute is what the provider is asked with for the disputes that the notice may be about; empty:
-	// it can be about none.
+	// Dispute is the id with which the provider is asked for the disputes that the notice may be about; empty:
+	// the notice can be about none.
 	Dispute string `json:"dispute,omitzero"`
 }
 

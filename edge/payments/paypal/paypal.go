@@ -89,9 +89,9 @@ type token struct {
 	ends time.Time
 }
 
-// New takes the client's id and secret as one key, with a colon between them, as Basic
-// authentication does. Errors must show neither the key nor the secret alone, so the client hides
-// both.
+// New makes the adapter of an account. The key has the client's id and secret with a colon between them, as
+// Basic authentication wants it. Errors must show neither the key nor the secret alone, so the client hides
+// both. Without a key the error is psp.ErrNotConfigured.
 func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, error) {
 	if a.SecretKey == "" {
 		return nil, &psp.Error{Provider: "paypal", Kind: psp.ErrNotConfigured}

@@ -267,8 +267,9 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// refundLocked makes the refund if so much money is left. It cannot tell a repeat from a second
-// refund, because Paystack has no idempotency key. The caller holds the ledger's lock.
+// refundLocked makes the refund if at least its amount is left of the payment; an amount of 0 stands for all
+// that is left. It cannot tell a repeat from a second refund, because Paystack has no idempotency key. The
+// caller holds the ledger's lock.
 func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	now := s.cfg.Now()
 	// Refunds that are still on their way count as gone, or two of them could return the same

@@ -92,7 +92,7 @@ func disputeBody(t *ledger.Transaction) map[string]any {
 	}
 }
 
-// listChargebacks is GET /v2/payments/{id}/chargebacks of Mollie, which has at most one here. A
+// listChargebacks is GET /v2/payments/{id}/chargebacks of Mollie. A payment has at most one chargeback here. A
 // dispute that the merchant won shows as a reversed chargeback.
 func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
 	which, embed := param(ctx, "id"), query(ctx, "embed")

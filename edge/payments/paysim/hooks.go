@@ -33,8 +33,8 @@ type delivery struct {
 	badsig bool
 }
 
-// hooks tells shops about the progress of their payments: it knows which events there are, to which
-// address each goes, and how each provider signs. The outbox sends them.
+// hooks makes the webhooks that tell shops about the progress of their payments. It knows which events there
+// are, to which address each of them goes, and how each provider signs. The outbox sends them.
 type hooks struct {
 	sim *Sim
 	box *outbox.Outbox
@@ -61,7 +61,7 @@ func (h *hooks) webhookURL(t *ledger.Transaction) string {
 // lock and must not take it.
 func (h *hooks) announceCharge(t *ledger.Transaction, m faults.Modes, in time.Duration) {
 	switch t.Provider {
-	case ledger.NOWPayments: // each status is told
+	case ledger.NOWPayments: // NOWPayments sends a webhook for each status
 		h.queueEvent(m, in, delivery{event: "confirming", of: t, status: "confirming"})
 		h.queueEvent(m, in, delivery{event: "settled", of: t})
 	case ledger.Flutterwave:
@@ -177,7 +177,7 @@ func (s *Sim) encodeHook(d *delivery) ([]byte, error) {
 	return json.Marshal(s.told(d))
 }
 
-// told returns what a webhook tells, in its provider's form. It takes the ledger's lock.
+// told returns the body of a webhook, in its provider's form. It takes the ledger's lock.
 func (s *Sim) told(d *delivery) any {
 	switch d.of.Provider {
 	case ledger.NOWPayments:

@@ -1,20 +1,18 @@
-// Package paysim is a simulator of the payment providers: Paystack, under /v1
-// NOWPayments and Stripe, under /v2 Mollie, under /v3 Flutterwave, and under /paypal PayPal; their APIs, their checkout page (a
-// deposit's is /checkout/<pay address>) and their webhooks, with the failures of
-// the real thing on demand (see the package faults). The payments package's adapters talk to
-// it as to the real hosts.
+// Package paysim simulates the payment providers: their APIs, their checkout pages and their webhooks, with the
+// failures of the real providers on demand (see the package faults). Paystack is at the root, NOWPayments and
+// Stripe under /v1, Mollie under /v2, Flutterwave under /v3 and PayPal under /paypal. The page of a payment in
+// coins is /checkout/<pay address>. The adapters in edge/payments talk to the simulator as to the real hosts.
 //
 // Its /_sim paths ask for no key: keep its port private.
 //
-// It serves the default run of boxoffice, `boxoffice paysim`, tests and load
-// runs. Its transactions are in memory and bounded (package ledger): a restart forgets
-// them. The seed, the modes and each transaction's reference decide what it does, never the order
-// in which calls happen to arrive.
+// The default run of boxoffice, `boxoffice paysim`, tests and load runs use it. Its transactions are in memory
+// and bounded (package ledger): a restart forgets them. The seed, the modes and each transaction's reference
+// decide what it does, never the order in which calls happen to arrive.
 //
-// Start serves on a listener; Stop ends the waits it imposed, lets calls under
-// way finish, drops webhooks not yet sent, and returns when all its goroutines
-// have. The webhook sender is one dispatcher and a few workers; everything
-// else runs on the server's goroutines, under the ledger's lock, which is held for microseconds.
+// Start serves on a listener. Stop ends the waits that modes impose, lets calls that are under way finish, drops
+// webhooks that are not sent yet, and returns when all goroutines of the simulator have ended. One dispatcher
+// and a few workers send the webhooks; everything else runs on the server's goroutines, under the ledger's lock,
+// which is held for microseconds.
 package paysim
 
 import (
@@ -89,8 +87,8 @@ type Config struct {
 	// RefundStep is how long a refund is pending, and then how long it is processing; 1 s by
 	// default.
 	RefundStep time.Duration
-	// WebhookRetry is the time before an unanswered webhook is sent again; 3 min by default, as
-	// live.
+	// WebhookRetry is the time before an unanswered webhook is sent again; 3 min by default, as at Paystack
+	// itself.
 	WebhookRetry time.Duration
 	// Now is the clock of statuses, time.Now by default. Webhooks use the real clock in any case.
 	Now func() time.Time
@@ -178,7 +176,7 @@ func New(cfg Config) *Sim {
 	return s
 }
 
-// Start serves on ln until Stop, and returns once it does. It is called once.
+// Start begins to serve on ln, until Stop, and returns when the server accepts connections. It is called once.
 func (s *Sim) Start(ln net.Listener) {
 	if s.base == "" {
 		s.base = "http://" + ln.Addr().String()
@@ -229,7 +227,7 @@ func (s *Sim) Stop(ctx context.Context) error {
 // simulator must not use them again.
 func FreshID() int64 { return time.Now().UnixMilli() * 1000 }
 
-// URL is the simulator's base address: the adapter's Account.URL.
+// URL returns the simulator's base address, which adapters get as their Account.URL.
 func (s *Sim) URL() string { return s.base }
 
 // SetModes replaces the modes of transactions without their own, at once.
@@ -254,8 +252,8 @@ func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }
 
-// Transactions returns up to limit rows in the order of their ids, beginning with the id from. A
-// status of "" means any. The next page begins at next, which is 0 behind the last.
+// Transactions returns up to limit rows in the order of their ids, beginning with the id from. A status of ""
+// means any. The next page begins at next, which is 0 after the last page.
 func (s *Sim) Transactions(from int64, status string, limit int) (rows []ledger.Row, next int64) {
 	return s.ledger.Rows(from, status, limit)
 }
@@ -272,7 +270,7 @@ type Stats struct {
 	Modes        string           `json:"modes"`
 }
 
-// Stats counts everything.
+// Stats returns the counts so far, and the modes of the process.
 func (s *Sim) Stats() Stats {
 	out := Stats{Calls: s.calls.snapshot(), Webhooks: s.hooks.box.Stats(), Modes: s.ledger.ModesOf(nil).String()}
 	out.Tally, out.Forgotten = s.ledger.Tally()

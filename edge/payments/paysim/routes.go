@@ -60,7 +60,7 @@ const (
 	operations
 )
 
-// The names stand in the order of the constants above.
+// operationNames has the names in the order of the constants above.
 var operationNames = [operations]string{
 	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
 	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
@@ -69,7 +69,7 @@ var operationNames = [operations]string{
 	"paypal_token", "paypal", "paypal_read", "paypal_capture", "paypal_refund", "paypal_refund_read", "paypal_dispute", "paypal_proof",
 }
 
-// calls counts what was asked for.
+// calls counts the calls of each operation.
 type calls [operations]atomic.Int64
 
 // snapshot reads the counts one after another, while calls go on.
@@ -287,8 +287,7 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	s.getModes(ctx)
 }
 
-// getModes is GET /_sim/modes: it tells the modes that hold now, and explains every mode that there
-// is.
+// getModes is GET /_sim/modes: it returns the modes that hold now, and explains every mode that there is.
 func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	catalog := make(map[string]string, len(faults.Catalog))
 	for name, m := range faults.Catalog {

@@ -48,7 +48,7 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 }
 
 // createSession is POST /v1/checkout/sessions. A repeat with the same idempotency key gets the same
-// session. It is refused if it asks for something else.
+// session. A repeat that asks for something else is refused.
 func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	in, err := url.ParseQuery(string(ctx.PostBody()))
 	amount, bad := strconv.ParseInt(in.Get("line_items[0][price_data][unit_amount]"), 10, 64)

@@ -1,4 +1,5 @@
-// Package paystack is the adapter to Paystack: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package paystack is the adapter to Paystack: it makes the requests, reads the answers, and checks that a
+// notice comes from Paystack.
 package paystack
 
 import (
@@ -19,7 +20,7 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// address is both the live and the test host; the key tells which.
+// address is the host of both the live and the test mode; the key decides which of them is used.
 const address = "https://api.paystack.co"
 
 // chargeStatuses maps a transaction's status to ours. A status that is missing here is a fault,
@@ -102,10 +103,10 @@ func (p *Provider) checkCharge(c psp.Charge) error {
 	return nil
 }
 
-// Currencies are those that Paystack takes and counts as ISO 4217 does: francs (XOF) are sent
-// to it in hundredths (https://paystack.com/docs/api/#supported-currency). Paystack's own specification and
-// examples, PaystackOSS/openapi and PaystackOSS/doc-code-snippets on GitHub, name these five between them, read in
-// November 2026.
+// Currencies are those that Paystack takes and whose minor units it counts as ISO 4217 does. Francs (XOF) are
+// left out, because Paystack wants them in hundredths (https://paystack.com/docs/api/#supported-currency).
+// Paystack's own specification and examples (PaystackOSS/openapi and PaystackOSS/doc-code-snippets on GitHub,
+// read in November 2026) together name these five.
 var Currencies = []string{"GHS", "KES", "NGN", "USD", "ZAR"}
 
 // Check refuses a currency that Paystack does not take.
@@ -159,10 +160,9 @@ func (p *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt 
 	return psp.RefundOutcome{}, err
 }
 
-// findRefunds looks through the charge's refunds for the key. It asks for the list by the provider's
-// number, because by reference Paystack answers with an empty list instead of an error. A list that
-// does not end is an error: what it hides may be a refund under the key, and another refund would
-// send the money twice.
+// findRefunds looks through the charge's refunds for the key. It asks for the list by the provider's number,
+// because by reference Paystack answers with an empty list instead of an error. More than psp.RefundPages pages
+// are an error: the rest may have a refund under the key, and another refund would send the money twice.
 func (p *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	for page := 1; page <= psp.RefundPages; page++ {

@@ -17,20 +17,20 @@ type Account struct {
 	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
 	// the other. Of PayPal it is the webhook's id. Without it all their notices are refused.
 	NoticeSecret Secret
-	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
-	Timeout      time.Duration // for a call with its retries; 10 s
-	InFlight     int           // calls under way at once; 256
+	NoticeURL    string        // where the provider sends its notices; only for providers that get this address with each charge
+	Timeout      time.Duration // longest time of a call with its retries; default 10 s
+	InFlight     int           // how many calls may be under way at once; default 256
 	Breaker      Breaker
 }
 
 // Breaker says when calls to a failing provider are stopped.
 type Breaker struct {
-	Failures int           // in a row, without a success; 5
-	Window   time.Duration // within which they must fall; 30 s
-	Pause    time.Duration // without calls, before one is let through; 5 s
+	Failures int           // how many failures in a row stop the calls; default 5
+	Window   time.Duration // the failures count only if all of them are within this time; default 30 s
+	Pause    time.Duration // how long no call is made, before one is let through; default 5 s
 }
 
-// WithDefaults is the account with what it leaves out, such as the provider's own address.
+// WithDefaults returns the account with defaults in the fields that are empty; address is the provider's own.
 func (a Account) WithDefaults(address string) Account {
 	a.URL = strings.TrimRight(cmp.Or(a.URL, address), "/")
 	a.Timeout = cmp.Or(a.Timeout, 10*time.Second)

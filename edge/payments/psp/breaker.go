@@ -28,7 +28,7 @@ const (
 	unhealthy
 )
 
-// pass lets one call through; the caller returns it to done.
+// pass lets one call through. The caller gives it to endCall when the call has ended.
 type pass struct {
 	era   int
 	probe bool
@@ -79,8 +79,8 @@ func (b *breaker) endCall(p pass, v verdict, now time.Time) (opened, closed bool
 	return false, false
 }
 
-// endProbe ends the call after a pause: the breaker is closed, paused again, or free for the next
-// such call.
+// endProbe ends the one call that was let through after a pause. The breaker closes if the provider is healthy,
+// and pauses again if it is not. After a neutral call, the next caller may make such a call.
 func (b *breaker) endProbe(v verdict, now time.Time) (closed bool) {
 	b.probing = false
 	switch v {

@@ -30,8 +30,8 @@ const (
 	waitersPerSlot = 4                      // callers that may wait, per slot
 )
 
-// Client makes calls to one provider: only so many at once and none while the breaker is open. It
-// repeats failed reads a few times, and cuts secrets from what comes back.
+// Client makes calls to one provider. It bounds how many calls are under way, and makes none while the breaker
+// is open. It repeats failed reads a few times, and cuts secrets from what comes back.
 type Client struct {
 	provider string
 	Account  Account
@@ -62,7 +62,7 @@ func NewClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 	}
 }
 
-// Request is a call to make. A read may be repeated: a GET, or what says so.
+// Request is a call to make. After a fault, the client repeats a GET, or a request with Reads set.
 type Request struct {
 	Method string
 	Path   string     // with the query
@@ -126,7 +126,7 @@ func (c *Client) Fetch(ctx context.Context, r Request, declined func(Answer) *Er
 	})
 }
 
-// admitCall asks the breaker to let a call through. The caller tells it how the call went.
+// admitCall asks the breaker to let a call through. The caller must end the pass (tellBreaker or endCall).
 func (c *Client) admitCall() (pass, error) {
 	p, wait := c.breaker.admit(time.Now())
 	if wait > 0 {
@@ -155,7 +155,8 @@ func (c *Client) tellBreaker(p pass, err error) {
 	}
 }
 
-// acquire takes a slot. It waits a moment for one, if not too many callers wait already.
+// acquire takes one of the slots, of which there are as many as calls may be under way. It waits a moment for a
+// free slot, unless too many callers wait already. It returns ErrBusy if it gets none.
 func (c *Client) acquire(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -261,7 +262,7 @@ func (c *Client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	return c.sort(resp, b)
 }
 
-// sort returns an answer, or the fault that it is.
+// sort returns the answer, or an error if its status or its length makes it a fault.
 func (c *Client) sort(resp *http.Response, body []byte) (Answer, error) {
 	switch {
 	case len(body) > maxAnswer:
@@ -351,8 +352,9 @@ func IsReference(s string) bool {
 	}) < 0
 }
 
-// Receive takes a value out of a channel, into which the caller puts one back. A caller that waits in vain for what
-// the provider does not give has met a sick provider, as a call that gets no answer.
+// Receive takes a value out of a channel; the caller must put one back. The value is something that only a call
+// to the provider can renew, such as a token. A caller that waits until ctx ends gets the error of a call
+// without an answer, and the breaker counts that against the provider.
 func Receive[T any](ctx context.Context, c *Client, from <-chan T, what string) (T, error) {
 	select {
 	case v := <-from:

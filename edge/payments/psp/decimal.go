@@ -97,7 +97,7 @@ func IsNumber(s string) bool {
 	return err == nil
 }
 
-// Unquote is a JSON value without its quotes, if it has some.
+// Unquote returns a JSON value without its quotes, if it has some.
 func Unquote(b []byte) string {
 	s := string(b)
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {

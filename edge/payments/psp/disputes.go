@@ -5,15 +5,15 @@ import "time"
 // Dispute is money of a paid charge that the buyer wants back from the bank, which takes it from our account at the
 // provider. Whether it stays there is decided between that account's holder and the bank.
 type Dispute struct {
-	ID        string // the provider's
+	ID        string // the provider's id of the dispute
 	Reference string // of the charge; empty if the charge is none of ours
 	Amount    int64  // minor units
 	Currency  string
-	Reason    string // the provider's word or words; empty if it tells none
+	Reason    string // the provider's word or words; empty if it gives none
 	Status    DisputeStatus
 	OpenedAt  time.Time
-	DueBy     time.Time // until when it can be answered at the provider; zero if it can't be, or that is not told
-	ClosedAt  time.Time // zero if it is open, or the provider does not tell
+	DueBy     time.Time // until when it can be answered at the provider; zero if it can't be answered, or the provider does not say
+	ClosedAt  time.Time // zero if it is open, or the provider does not say
 }
 
 // DisputeStatus is a dispute's status at the provider, in our words.

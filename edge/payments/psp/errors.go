@@ -75,7 +75,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// Refusal is what a client of ours is told: the code, and what would be accepted, but none of the
+// Refusal returns what a client of ours is told: the code, and what would be accepted, but none of the
 // provider's words.
 func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], e.Details) }
 

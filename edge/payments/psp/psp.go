@@ -48,7 +48,7 @@ type Asked struct {
 	Reference  string // ours
 	ProviderID string // the provider's own; empty if Begin returned none
 	Apart      bool   // it is another payment under the charge's reference, which buys nothing
-	Over       bool   // money that is not taken yet would go back: take none
+	Over       bool   // the charge is over: take no money now, because it would have to go back
 }
 
 // Charge is money to ask of a buyer.
@@ -147,8 +147,8 @@ type Notice struct {
 	// ProviderID is the provider's name of the payment, where one reference may have several
 	// payments; empty: the notice is about the charge.
 	ProviderID string
-	// Dispute is what the provider is asked with for the disputes that the notice may be about (ListDisputes); empty:
-	// it can be about none.
+	// Dispute is the id with which ListDisputes asks the provider for the disputes that the notice may be about;
+	// empty: the notice can be about none.
 	Dispute string
 	Key     string // key of the event, the same in every delivery, for deduplication
 }

@@ -11,7 +11,7 @@ import (
 // carries a note, and before another attempt we look for what was sent under the same key: an
 // answer may have been lost, or a node may have died before it got one.
 
-// AttemptKey is the note that an attempt to send a refund carries: the key for the first attempt,
+// AttemptKey returns the note that an attempt to send a refund carries: the key for the first attempt,
 // the key and a number for each further one.
 func AttemptKey(key string, attempt int) string {
 	if attempt == 1 {

@@ -1,4 +1,5 @@
-// Package stripe is the adapter to Stripe: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package stripe is the adapter to Stripe: it makes the requests, reads the answers, and checks that a notice
+// comes from Stripe.
 package stripe
 
 import (
@@ -22,7 +23,7 @@ import (
 )
 
 const (
-	// address is both the live and the test host; the key tells which.
+	// address is the host of both the live and the test mode; the key decides which of them is used.
 	address = "https://api.stripe.com/v1"
 	// version pins the shapes of requests and answers.
 	version = "2025-09-30.clover"
@@ -163,7 +164,7 @@ type intent struct {
 	} `json:"latest_charge"`
 }
 
-// UnmarshalJSON takes the id alone, too: it stands where nothing is expanded.
+// UnmarshalJSON reads the whole intent, or its id alone, which Stripe sends where the intent is not expanded.
 func (p *intent) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &p.ID)
@@ -230,8 +231,8 @@ func (s *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	return session.readOutcome(), nil
 }
 
-// findSession reads the session of a charge, with its payment and the newest charge of that
-// expanded. A charge without a session's id is psp.ErrUnknownReference.
+// findSession reads the session of a charge, with its payment and the payment's newest charge expanded. If the
+// charge has no id of a session, the error is psp.ErrUnknownReference.
 func (s *Provider) findSession(ctx context.Context, of psp.Asked) (*sessionAnswer, error) {
 	if !isID(of.ProviderID, "cs_") {
 		return nil, s.client.Fail(psp.ErrUnknownReference, "the charge has no session")
@@ -244,8 +245,8 @@ func (s *Provider) findSession(ctx context.Context, of psp.Asked) (*sessionAnswe
 	return session, nil
 }
 
-// isID reports whether a text is an id of Stripe's with a prefix, which tells what the id
-// is of. Ids become parts of paths, so nothing else may pass.
+// isID reports whether a text is an id of Stripe's that begins with prefix, which stands for a kind of things.
+// Ids become parts of paths, so no other text may pass.
 func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	return ok && rest != "" && len(id) <= 255 && strings.IndexFunc(rest, func(r rune) bool {
@@ -253,8 +254,8 @@ func isID(id, prefix string) bool {
 	}) < 0
 }
 
-// Refund looks for refunds of the payment that carry the key. It calls POST /refunds only if none of
-// them may still move the money.
+// Refund looks for refunds of the payment that carry the key. It calls POST /refunds only if none of them may
+// still move the money. If Stripe says that all of the money went back already, the refund counts as processed.
 func (s *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 {
 		return psp.RefundOutcome{}, s.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
@@ -313,8 +314,8 @@ func (r *refundAnswer) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{ID: r.ID, Status: refundStatuses[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
 }
 
-// refundsOf calls GET /refunds for the payment's refunds, page by page. A list that does not end is
-// an error, because what it hides may be a refund under the key.
+// refundsOf calls GET /refunds for the payment's refunds, page by page. More than psp.RefundPages pages are an
+// error, because the rest may have a refund under the key.
 func (s *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	q := url.Values{"payment_intent": {payment}, "limit": {strconv.Itoa(psp.RefundsPerPage)}}

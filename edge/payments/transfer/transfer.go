@@ -1,5 +1,5 @@
-// Package transfer is a bank account in the place of a provider: buyers are told where to transfer their money, and
-// people or statements of the bank tell what came. It calls nobody.
+// Package transfer is a bank account in the place of a provider: buyers read where to transfer their money, and
+// people or the bank's statements report what came (persistence/receipts). It calls no other server.
 package transfer
 
 import (
@@ -27,10 +27,10 @@ type Account struct {
 	Number     string // IBAN, or what else names the account
 	BIC        string // may be empty
 	Currencies []string
-	Window     time.Duration // an order waits so long; 7 days
-	// Allowed reports whether an organization may be paid by transfer. It is nil if every one may, because
-	// the account is an example's. The others share one real account, and what they say has come there is
-	// credited to them.
+	Window     time.Duration // how long an order waits for the money; default 7 days
+	// Allowed reports whether an organization may be paid by transfer. It is nil if every organization may be,
+	// because the account is only an example. Otherwise the organizations share one real account, and an
+	// organization is credited with whatever it reports to have come there.
 	Allowed func(ctx context.Context, org int64) (bool, error)
 	// Received returns what came for a charge, in its currency.
 	Received func(ctx context.Context, reference string) (receipts.Sum, error)
@@ -98,8 +98,8 @@ func (t *Provider) Check(_ context.Context, p psp.Price) error {
 	return e
 }
 
-// Reference is what the payer of a charge writes: a creditor reference (ISO 11649) of the
-// order's number, the same for each attempt to pay the order.
+// Reference returns what the payer of a charge must write: a creditor reference (ISO 11649) made of the order's
+// number, the same for each attempt to pay the order.
 func Reference(reference string) string {
 	if at := strings.LastIndexByte(reference, '-'); at > 0 {
 		reference = reference[:at]
@@ -107,7 +107,8 @@ func Reference(reference string) string {
 	return statements.Reference(reference)
 }
 
-// Begin tells the account. It may be repeated, for nobody else is told of it.
+// Begin returns the account and the reference that the payer must write. It makes no call, so it may be
+// repeated.
 func (t *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 {
 		return psp.Begun{}, t.fail(psp.ErrDeclined, "reference or amount is not valid")
@@ -133,7 +134,7 @@ func (t *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	return psp.Outcome{Status: psp.Succeeded, Amount: came.Amount, Currency: came.Currency, PaidAt: came.Last}, nil
 }
 
-// Refund leaves the money to a person.
+// Refund leaves the refund to a person, because nothing here can move money.
 func (t *Provider) Refund(_ context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
 }
@@ -143,7 +144,7 @@ func (t *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, err
 	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention}, nil
 }
 
-// Notice refuses all: no bank tells us anything.
+// Notice refuses all notices, because no bank sends us any.
 func (t *Provider) Notice([]byte, string) (psp.Notice, error) {
 	return psp.Notice{}, t.fail(psp.ErrSignature, "")
 }

@@ -38,31 +38,33 @@ func New(scale float64, openOrder OpenOrder) *Limits {
 	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(tableMegabytes)}
 }
 
-// bucket is one that a request counts in: of a tier or a rule, for a subject.
+// bucket is a bucket in which a request counts. It belongs to a tier or to a rule, and to a subject, such as a
+// credential or a network.
 type bucket struct {
 	tier    route.Tier
 	subject limit.Subject
 	most    int // in a minute
 }
 
-// bucketOf is the bucket of a named subject.
+// bucketOf returns the bucket of a subject with a name, for so many requests a minute times Scale.
 func (l *Limits) bucketOf(tier route.Tier, name string, perMinute int) bucket {
 	return bucket{tier, l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)}
 }
 
-// bucketOfRule is the bucket of a named subject under a rule a minute that belongs to no tier.
+// bucketOfRule returns the bucket of a subject with a name under a rule that belongs to no tier.
 func (l *Limits) bucketOfRule(r limit.RateRule, name string) bucket {
 	return l.bucketOf(route.Tier(r.Name), name, r.Most)
 }
 
-// Left tells what a subject's bucket of a tier holds at a time, without counting anything.
+// Left returns how much is left at a time in a subject's bucket of a tier. It counts nothing.
 func (l *Limits) Left(tier route.Tier, subject string, perMinute int, now time.Time) limit.Verdict {
 	b := l.bucketOf(tier, subject, perMinute)
 	return l.table.Look(b.subject, b.most, now)
 }
 
-// Count is what is known of one request's rate limit: the buckets that it counts in, and the verdict of the
-// tightest, which the headers tell. The zero Count counts nothing and tells nothing.
+// Count is the state of one request's rate limit: the buckets that the request counts in, and the verdict of the
+// bucket with the least room, which the answer's headers show. The zero Count counts nothing and writes no
+// headers.
 type Count struct {
 	limits  *Limits // nil: the node has no limits
 	now     time.Time
@@ -77,7 +79,7 @@ func (l *Limits) Begin(now time.Time) Count { return Count{limits: l, now: now} 
 // Done reports whether the request has been counted.
 func (c *Count) Done() bool { return c.done }
 
-// noteVerdict notes a verdict if it is the tightest.
+// noteVerdict notes a verdict if its bucket has the least room so far, or is full.
 func (c *Count) noteVerdict(v limit.Verdict) {
 	if !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
 		c.verdict = v
@@ -99,7 +101,8 @@ func (c *Count) takeFrom(buckets ...bucket) error {
 	return nil
 }
 
-// giveBack takes the counts in some buckets back, and returns the tightest verdict after that.
+// giveBack takes the request's counts in some buckets back, and returns the verdict of the bucket that then has
+// the least room.
 func (c *Count) giveBack(buckets []bucket) (tightest limit.Verdict) {
 	for i, b := range buckets {
 		if v := c.limits.table.Return(b.subject, b.most, c.now); i == 0 || v.Remaining < tightest.Remaining {
@@ -117,7 +120,7 @@ func (c *Count) Unrouted(client netip.Addr) error {
 	return c.takeFrom(c.limits.publicReads(client))
 }
 
-// publicReads is the bucket of an address for public reads.
+// publicReads returns the bucket of an address's network for public reads.
 func (l *Limits) publicReads(client netip.Addr) bucket {
 	return l.bucketOf(route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute)
 }
@@ -161,8 +164,9 @@ func (c *Count) ByCredential(call *route.Call) error {
 	return c.takeFrom(buckets...)
 }
 
-// sharedBuckets are the buckets that a credential shares, because credentials cost nothing: with all in
-// its network, and an API key with all keys of its organization.
+// sharedBuckets returns the buckets that a credential shares with others. They are needed because anybody can
+// make credentials at no cost: one is for all credentials in a network, and one for all API keys of an
+// organization.
 func (l *Limits) sharedBuckets(c *route.Call, perMinute int) []bucket {
 	tier, all := c.Op.Tier, perMinute*limit.Ceiling
 	shared := append(make([]bucket, 0, 4), l.bucketOf(tier, "network/"+route.Network(c.Client).String(), all))
@@ -258,7 +262,8 @@ func (c *Count) Repeat(call *route.Call) error {
 	return err
 }
 
-// GiveBack takes all counts of a request back, because its answer was nothing new.
+// GiveBack takes all counts of a request back, for an answer that tells the client nothing new. Afterwards the
+// headers show what is left then.
 func (c *Count) GiveBack() {
 	if c.limits != nil && c.done {
 		c.verdict = c.giveBack(c.taken)
@@ -272,7 +277,7 @@ var (
 	headerReset     = []byte("X-Ratelimit-Reset")
 )
 
-// WriteHeaders writes the X-RateLimit headers.
+// WriteHeaders writes the X-RateLimit headers, unless the node has no limits.
 func (c *Count) WriteHeaders(h *fasthttp.ResponseHeader) {
 	if c.limits == nil {
 		return

@@ -1,5 +1,5 @@
-// Package content answers with bytes that are not JSON: files, where a client may ask for a range, or whether the
-// file has changed (RFC 9110, 13 and 14), and what is made while it is sent.
+// Package content writes answers whose bytes are not JSON: files, of which a client may ask for a range or
+// whether they have changed (RFC 9110, 13 and 14), and streams whose bytes are made while they are sent.
 package content
 
 import (
@@ -23,7 +23,7 @@ import (
 const policy = "default-src 'none'; sandbox"
 
 // Send answers with the content of a call: with all of it, with a range, or with 304 if the client has it already.
-// Each piece of a long answer has the time that the duration pace gives to be written. Base lives as long as the
+// Each piece of a long answer must be written within the duration pace. base lives as long as the
 // server: content is read after the handler has returned.
 func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace time.Duration) error {
 	c, h := call.Content, &ctx.Response.Header
@@ -154,7 +154,7 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	return int64(a), end - int64(a) + 1, true, true //nolint:gosec // below size
 }
 
-// disposition is the Content-Disposition header, which names the file for those who save it (RFC
+// dispositionOf returns the Content-Disposition header, which names the file for those who save it (RFC
 // 6266).
 func dispositionOf(c *route.Content) string {
 	kind := "attachment"

@@ -28,8 +28,8 @@ const (
 	formSlack = 1 << 20 // bytes that fields and borders may take
 )
 
-// A body has an absolute deadline beside the rate that it must keep (steadyBody): what a slow line
-// of 1 Mbit/s takes for the bytes that it may have, and some more.
+// A body has an absolute deadline beside the rate that it must keep (Steady): the time in which a slow line of 1
+// Mbit/s sends the bytes that the body may have, and uploadTime on top.
 const (
 	uploadTime = 2 * time.Minute
 	uploadRate = 128 << 10 // bytes a second
@@ -46,15 +46,15 @@ type Form struct {
 type Source struct {
 	ContentType string
 	Body        io.Reader
-	Query       func(name string) string // parameters of the path
+	Query       func(name string) string // query parameters of the request
 	Dir         string                   // where the file is written
 	Now         func() time.Time
-	FindRoom    func() error // refuses to read on once the disk is full
+	FindRoom    func() error // returns a refusal once the disk is full
 }
 
-// Read reads a multipart body, and writes its file onto the disk. The caller calls Remove once the
-// request is answered. UNSUPPORTED_MEDIA_TYPE if the body is none, else what judge or FindRoom
-// refuses, or VALIDATION_ERROR.
+// Read reads a multipart body, and writes its file to a temporary file. The caller calls Remove once the request
+// is answered. The error is UNSUPPORTED_MEDIA_TYPE if the body is not multipart, the refusal of judge or
+// FindRoom if one of them refuses, or VALIDATION_ERROR.
 func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, error) {
 	media, params, err := mime.ParseMediaType(from.ContentType)
 	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
@@ -68,7 +68,7 @@ func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, er
 		return bound, err
 	})
 	if err == nil {
-		_, err = io.Copy(io.Discard, body) // if it was cut off after its form, the upload counts as cut off
+		_, err = io.Copy(io.Discard, body) // reads the rest, because an upload that is cut off after its form counts as cut off
 	}
 	if err != nil {
 		f.Remove()
@@ -80,21 +80,21 @@ func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, er
 	return f, nil
 }
 
-// boundedBody is the body of an upload. It ends after as many bytes as the form may have; before its
-// file has been judged, these are few. Reading it fails once the disk is full, or time is up.
+// boundedBody is the body of an upload. It ends after as many bytes as the form may have; until the file has
+// been judged, these are few (formSlack). Reading it fails once the disk is full, or once the time is over.
 type boundedBody struct {
 	source *Source
 	left   int64
 	until  time.Time
 }
 
-// allowBytes lets the body have more bytes, and the time that they take.
+// allowBytes lets the body have so many more bytes, and the time that a slow line takes for them.
 func (b *boundedBody) allowBytes(bytes int64) {
 	b.left += bytes
 	b.until = b.until.Add(time.Duration(bytes/uploadRate) * time.Second)
 }
 
-// Read reads on, or refuses.
+// Read reads the next bytes, or returns the refusal of FindRoom or tooSlow.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if err := b.source.FindRoom(); err != nil {
 		return 0, err
@@ -110,7 +110,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unreadableForm is the error for a client whose body could not be read to its end.
+// unreadableForm returns the error for a body that could not be read to its end.
 func unreadableForm(err error) error {
 	var refusal *engine.Refusal
 	var disk *os.PathError
@@ -126,7 +126,7 @@ func unreadableForm(err error) error {
 // tooSlow refuses a body that did not come in steadily.
 var tooSlow = &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}
 
-// readParts reads the parts of the form.
+// readParts reads the parts of the form: at most one file, and text fields, each at most once.
 func (f *Form) readParts(r *multipart.Reader, dir string, judge judge) error {
 	h := sha256.New()
 	note := func(text string) {
@@ -177,10 +177,10 @@ func (f *Form) readParts(r *multipart.Reader, dir string, judge judge) error {
 	}
 }
 
-// judge bounds a file by what its part begins with.
+// judge decides from the beginning of a file's part whether the file is taken, and how large it may be.
 type judge func(f *route.File, head []byte) (route.Bound, error)
 
-// spoolPart writes the part's bytes to a file, unless its beginning tells already that it is not taken.
+// spoolPart writes the part's bytes to a file, unless judge refuses the file by the part's beginning.
 func (f *Form) spoolPart(part *multipart.Part, dir string, judge judge) error {
 	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	file := &route.File{Name: cleanName(part.FileName()), Type: media}
@@ -219,7 +219,7 @@ func (f *Form) Remove() {
 	}
 }
 
-// cleanName is a file's name without characters that could lead out of a folder, end a header or
+// cleanName returns a file's name without characters that could lead out of a folder, end a header or
 // reverse the direction of a line of text.
 func cleanName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine"
 )
 
-// These are how many files are received at a time: of a credential, of a network, and of all on the
-// node. So whoever sends slowly takes no place from others.
+// These are how many files are received at a time at most: of a credential, of a network, and of all callers of
+// the node. So callers that send slowly leave places for others.
 const (
 	uploadsPerCredential = 4
 	uploadsPerNetwork    = 8
@@ -26,8 +26,8 @@ type Places struct {
 // NewPlaces makes places; none is taken.
 func NewPlaces() *Places { return &Places{held: make(map[string]int)} }
 
-// Take gives the call a place to send a file, until done is called. RATE_LIMITED if its caller holds
-// as many as it may, OVERLOADED if the node has no more.
+// Take gives the call a place to send a file, until done is called. The error is RATE_LIMITED if the caller has
+// as many places as it may, and OVERLOADED if the node has no more.
 func (s *Places) Take(c *route.Call) (done func(), err error) {
 	credential, network := limit.CredentialName(&c.Principal), "network/"+route.Network(c.Client).String()
 	s.mu.Lock()

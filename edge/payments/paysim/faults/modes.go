@@ -269,7 +269,8 @@ func (d *Dice) Latency(set Setting, name string) time.Duration {
 	return time.Duration(min(float64(set.Span)*math.Exp(sigma*z), 4*float64(set.P99)))
 }
 
-// Strikes reports whether the mode is on for this call.
+// Strikes reports whether a mode strikes this call, and returns the mode's setting. Each call for the same name
+// draws anew.
 func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {
@@ -278,7 +279,8 @@ func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 	return set, d.drawNext(mode+"/"+name) < set.Chance
 }
 
-// Struck reports whether the mode is on for the transaction, always the same.
+// Struck reports whether a mode strikes a transaction, and returns the mode's setting. All calls with the same
+// reference give the same answer.
 func (d *Dice) Struck(m Modes, mode, reference string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {

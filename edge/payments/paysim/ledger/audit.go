@@ -11,7 +11,7 @@ type Row struct {
 	Provider  string `json:"provider"`
 	Reference string `json:"reference"`
 	Order     string `json:"order"`           // our reference, also where the provider has one of its own
-	Parent    int64  `json:"parent,omitzero"` // the payment to whose address the money came later
+	Parent    int64  `json:"parent,omitzero"` // number of the payment to whose address this money came later; 0: none
 	Status    string `json:"status"`
 	Currency  string `json:"currency"`
 	Asked     int64  `json:"asked"`
@@ -19,11 +19,13 @@ type Row struct {
 	Refunded  int64  `json:"refunded"`
 }
 
-// AuditPage is the most rows that Rows returns, and the most visits under one hold of the lock.
+// AuditPage is how many rows Rows returns at most, and how many transactions a method here visits before it lets
+// go of the lock for a moment.
 const AuditPage = 10_000
 
-// Rows returns up to limit rows in order of id, of that status or of any, from the id from on. The
-// next page starts at next; 0 ends it. It takes the lock.
+// Rows returns up to limit rows, in the order of their ids, beginning with the id from. A status other than ""
+// selects only its transactions. The next page begins at next, which is 0 after the last page. Rows takes the
+// lock.
 func (l *Ledger) Rows(from int64, status string, limit int) (rows []Row, next int64) {
 	now := l.cfg.Now()
 	limit = min(limit, AuditPage)
@@ -96,8 +98,9 @@ func (y Tally) add(o Tally) {
 	}
 }
 
-// Tally counts all transactions ever, the forgotten ones as they were when they were dropped, and how
-// many are forgotten. It takes the lock again and again, so that its picture is not a single moment's.
+// Tally counts all transactions that there ever were, and how many of them are forgotten. A forgotten
+// transaction counts as it was when it was dropped. Tally takes the lock several times, so its counts are not of
+// a single moment.
 func (l *Ledger) Tally() (all Tally, forgotten int64) {
 	all = newTally()
 	now := l.cfg.Now()

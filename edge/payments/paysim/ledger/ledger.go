@@ -1,12 +1,12 @@
-// Package ledger keeps what the payment simulator charges: transactions, their refunds and their
-// disputes, and decides what the modes (see the package faults) make of each.
+// Package ledger keeps the transactions of the payment simulator, with their refunds and disputes. It decides
+// how the modes (package faults) change what happens to each.
 //
-// It knows no provider's API: the simulator's parts, one a provider, read requests into its records
-// and write its records in their provider's words.
+// It knows no provider's API: for each provider, the simulator has a part that makes the ledger's records from
+// requests, and answers from the records.
 //
 // One lock guards everything, for microseconds at a time. A Ledger is bounded: it forgets the oldest
-// transactions that are settled, and keeps their sums. It has no goroutine and nothing to stop: what
-// time changes is worked out when it is read.
+// transactions that have ended, and keeps their sums. It has no goroutine and nothing to stop: a status that
+// changes with time is computed when it is read.
 package ledger
 
 import (
@@ -19,20 +19,20 @@ import (
 	"boxoffice/edge/payments/paysim/faults"
 )
 
-// Config says what to keep, and whom to tell.
+// Config says how much to keep, and how webhooks are announced.
 type Config struct {
 	Limit   int   // the most transactions that are kept, above 0
 	FirstID int64 // the number of the first transaction, and of the first refund
 	Dice    *faults.Dice
 	Now     func() time.Time
 
-	// Charge and Refund announce what the shop is told by webhooks, in so much time from now. They
-	// are called under the lock, and must not take it.
+	// Charge and Refund queue the webhooks about a payment and about a refund, to be sent after the duration in.
+	// They are called under the lock, and must not take it.
 	Charge func(t *Transaction, m faults.Modes, in time.Duration)
 	Refund func(r *Refund, m faults.Modes, in time.Duration)
 }
 
-// Ledger is every transaction that is kept. Make it with New.
+// Ledger keeps transactions. Make it with New.
 type Ledger struct {
 	sync.Mutex // guards all fields below but modes, and the fields of every Transaction and Refund
 
@@ -59,7 +59,8 @@ func New(cfg Config) *Ledger {
 // SetModes replaces the modes of transactions without their own, at once. It takes no lock.
 func (l *Ledger) SetModes(m faults.Modes) { l.modes.Store(&m) }
 
-// ModesOf is how the transaction misbehaves; of nil, the modes of the process. It takes no lock.
+// ModesOf returns a transaction's own modes, or the modes that SetModes has set if t is nil or has none. It
+// takes no lock.
 func (l *Ledger) ModesOf(t *Transaction) faults.Modes {
 	if t != nil {
 		if own := t.Modes.Load(); own != nil {
@@ -81,8 +82,8 @@ func (l *Ledger) Add(t *Transaction) bool {
 	return true
 }
 
-// storeTransaction keeps a new transaction under its number and its reference. A full ledger forgets one for it. It returns
-// false if the reference is taken.
+// storeTransaction keeps a new transaction under its number and its reference. If the ledger is full, it first
+// forgets another one (forgetOne). It returns false if the reference is taken.
 func (l *Ledger) storeTransaction(t *Transaction) bool {
 	if l.byRef[t.Reference] != nil {
 		return false
@@ -95,7 +96,8 @@ func (l *Ledger) storeTransaction(t *Transaction) bool {
 	return true
 }
 
-// forgetOne drops the oldest that is settled among the 64 oldest, else the oldest.
+// forgetOne drops a transaction: of the 64 oldest the first one that has succeeded, failed or been reversed, and
+// the oldest one if there is none like that.
 func (l *Ledger) forgetOne(now time.Time) {
 	var victim *Transaction
 	t, n := l.txs.next(0)
@@ -147,8 +149,8 @@ func (l *Ledger) Find(which string) *Transaction {
 	return l.txs.get(id)
 }
 
-// FindPrefixed finds a provider's transaction by an id that is a prefix and our number. It takes
-// the lock.
+// FindPrefixed finds a provider's transaction by an id that consists of a prefix and our number, or returns nil.
+// It takes the lock.
 func (l *Ledger) FindPrefixed(provider, id, prefix string) *Transaction {
 	number, ok := strings.CutPrefix(id, prefix)
 	if !ok {
@@ -160,13 +162,14 @@ func (l *Ledger) FindPrefixed(provider, id, prefix string) *Transaction {
 	return nil
 }
 
-// EachTransaction visits transactions from the newest on, until visit says no. The ledger is locked.
+// EachTransaction visits transactions from the newest on, until visit returns false. The ledger is locked.
 func (l *Ledger) EachTransaction(visit func(*Transaction) bool) {
 	l.txs.eachFromNewest(visit)
 }
 
-// EachRefund visits refunds from the newest on, until visit says no: all of them if which is empty, else
-// the refunds of t, the transaction that which names, or none if t is nil. The ledger is locked.
+// EachRefund visits refunds from the newest on, until visit returns false. If which is empty, it visits all
+// refunds. Otherwise it visits the refunds of t, which is the transaction that which names, or none if t is nil.
+// The ledger is locked.
 func (l *Ledger) EachRefund(which string, t *Transaction, visit func(*Refund) bool) {
 	if which == "" {
 		l.refunds.eachFromNewest(visit)
@@ -179,8 +182,9 @@ func (l *Ledger) EachRefund(which string, t *Transaction, visit func(*Refund) bo
 	}
 }
 
-// CountRead counts a read of a transaction. The mode "pending" hides money from the first reads; with the
-// last of these the webhook about it goes out. Read the answer before you call it. The ledger is locked.
+// CountRead counts a read of a transaction. The mode "pending" hides the money from the first reads. After the
+// last of these reads, the webhook about the money is sent. So the caller must make its answer before it calls
+// CountRead. The ledger is locked.
 func (l *Ledger) CountRead(t *Transaction) {
 	if t.Status(l.cfg.Now()) != Pending || t.PendingLeft == 0 {
 		return

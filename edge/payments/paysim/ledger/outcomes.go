@@ -6,9 +6,9 @@ import (
 	"boxoffice/edge/payments/paysim/faults"
 )
 
-// Settle ends a checkout at that time, which may be still to come. A
-// transaction once paid stays so; a failed or abandoned one may be tried again,
-// as at the real checkout. The ledger is locked.
+// Settle ends a checkout with an outcome, at a time that may be still to come. A transaction that was paid stays
+// paid. One that failed or was abandoned may be tried again, as at the real checkout. The modes "failed" and
+// "abandoned" replace a success. The ledger is locked.
 func (l *Ledger) Settle(t *Transaction, outcome string, at time.Time) {
 	if t.Outcome == Success {
 		return
@@ -67,8 +67,8 @@ func (l *Ledger) collectMoney(t *Transaction, m faults.Modes, at time.Time) {
 	}
 }
 
-// payAgain brings coins to an address that has been paid: NOWPayments makes a payment of its own of
-// them, and announces that.
+// payAgain makes coins come to an address that has been paid already. NOWPayments makes a separate payment of
+// such coins, and announces it.
 func (l *Ledger) payAgain(t *Transaction, at time.Time) {
 	again := &Transaction{
 		Provider: NOWPayments, Coin: t.Coin, Order: t.Order, Parent: t.ID, Reference: t.Reference + "-again", Currency: t.Currency, Asked: t.Asked,
@@ -108,18 +108,19 @@ func (l *Ledger) Refund(t *Transaction, r *Refund) {
 	l.Record(t, r)
 }
 
-// Record adds a refund to the transaction as it is, and gives it its number. The ledger is locked.
+// Record adds a refund to the transaction without asking the modes, and gives the refund its number. The ledger
+// is locked.
 func (l *Ledger) Record(t *Transaction, r *Refund) {
 	r.Of = t
 	r.ID = l.refunds.add(r)
 	t.Refunds = append(t.Refunds, r)
 }
 
-// disputed are the providers that tell of disputes.
+// disputed are the providers that report disputes.
 var disputed = map[string]bool{Stripe: true, Mollie: true, PayPal: true}
 
 // MoveDispute opens a bank's dispute about a payment, or moves it on to a status. It returns the
-// payment, or nil if there is no such payment, no money of it has come, or its provider tells of no
+// payment, or nil if there is no such payment, no money of it has come, or its provider reports no
 // disputes. The ledger is locked.
 func (l *Ledger) MoveDispute(reference, status string) *Transaction {
 	t, now := l.byRef[reference], l.cfg.Now()

@@ -1,22 +1,22 @@
 package ledger
 
-// ring holds things under consecutive numbers and forgets them in about the
-// same order. Numbers start at base.
+// ring holds items under consecutive numbers, which start at base. It is made for items that are dropped in
+// about the order in which they were added.
 type ring[T any] struct {
 	base  int64 // the number of items[0]
 	items []*T  // nil where dropped
-	front int   // items before it are dropped
+	front int   // all items before this index are dropped
 	live  int
 }
 
-// add stores it and returns its number.
+// add stores an item and returns its number.
 func (r *ring[T]) add(it *T) int64 {
 	r.items = append(r.items, it)
 	r.live++
 	return r.base + int64(len(r.items)) - 1
 }
 
-// get returns nil for a number that is not or no longer there.
+// get returns the item with a number, or nil if it was never added or has been dropped.
 func (r *ring[T]) get(n int64) *T {
 	if n < r.base || n >= r.base+int64(len(r.items)) {
 		return nil
@@ -24,8 +24,8 @@ func (r *ring[T]) get(n int64) *T {
 	return r.items[n-r.base]
 }
 
-// drop forgets the number, and gives back the room once half is dropped ones
-// at the front.
+// drop forgets the item with a number. Once more than half of the slice is dropped items at its front, drop
+// frees their memory.
 func (r *ring[T]) drop(n int64) {
 	if r.get(n) == nil {
 		return
@@ -42,7 +42,7 @@ func (r *ring[T]) drop(n int64) {
 	}
 }
 
-// next returns the first thing numbered n or above, nil past the end.
+// next returns the first item with the number n or a higher one, and its number; nil if there is none.
 func (r *ring[T]) next(n int64) (*T, int64) {
 	for n = max(n, r.base+int64(r.front)); n < r.base+int64(len(r.items)); n++ {
 		if it := r.items[n-r.base]; it != nil {
@@ -52,7 +52,7 @@ func (r *ring[T]) next(n int64) (*T, int64) {
 	return nil, n
 }
 
-// eachFromNewest visits all things from the newest on, until visit says no.
+// eachFromNewest visits all items from the newest on, until visit returns false.
 func (r *ring[T]) eachFromNewest(visit func(*T) bool) {
 	for i := len(r.items) - 1; i >= r.front; i-- {
 		if it := r.items[i]; it != nil && !visit(it) {

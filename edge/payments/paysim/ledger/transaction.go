@@ -46,7 +46,7 @@ type Transaction struct {
 	Provider  string // "" is Paystack
 	Reference string // unique in the ledger: our reference, or one that NOWPayments' part makes
 	Order     string // NOWPayments alone: our reference, for which there may be several payments
-	Parent    int64  // NOWPayments alone: the payment to whose address this money came later; 0 of one that was asked for
+	Parent    int64  // NOWPayments alone: number of the payment to whose address this money came later; 0: the payment was asked for
 	Coin      string // NOWPayments alone: the ticker of the coin
 	Hook      string // NOWPayments and Mollie: the address to which webhooks about this transaction go
 	Email     string
@@ -77,18 +77,19 @@ type Refund struct {
 	Created      time.Time
 	Step         time.Duration // it is pending for one step and processing for another; 0: it ends at once
 	End          string        // the status that it comes to, and keeps
-	CustomerNote string        // to Stripe, Mollie and PayPal, the idempotency key of the call that asked for it
+	CustomerNote string        // of Stripe, Mollie and PayPal: the idempotency key of the call that asked for the refund
 	MerchantNote string
 }
 
-// Dispute is a bank's: it has taken back all that a transaction's buyer had paid.
+// Dispute is a dispute of the buyer's bank. While it is not won, the bank has taken back all that the buyer had
+// paid.
 type Dispute struct {
-	Status string // one of the four above
+	Status string // NeedsResponse, UnderReview, DisputeWon or DisputeLost
 	Opened time.Time
 	Closed time.Time // zero until it is won or lost
 }
 
-// Status is how far the transaction has come by that time.
+// Status returns the status that the transaction has at that time.
 func (t *Transaction) Status(now time.Time) string {
 	switch {
 	case t.Outcome == "":
@@ -108,7 +109,7 @@ func (t *Transaction) Status(now time.Time) string {
 // Arrived reports whether a transaction of that status has brought money.
 func Arrived(status string) bool { return status == Success || status == Reversed }
 
-// SumRefunded is what has gone back by that time, in minor units.
+// SumRefunded returns how much refunds have given back by that time, in minor units.
 func (t *Transaction) SumRefunded(now time.Time) (sum int64) {
 	for _, r := range t.Refunds {
 		if r.Status(now) == RefundProcessed {
@@ -118,7 +119,7 @@ func (t *Transaction) SumRefunded(now time.Time) (sum int64) {
 	return sum
 }
 
-// Refundable is what has not gone back and is not on its way back, in minor units.
+// Refundable returns how much neither has gone back nor is on its way back, in minor units.
 func (t *Transaction) Refundable(now time.Time) int64 {
 	left := t.Paid - t.ChargedBack()
 	for _, r := range t.Refunds {
@@ -129,7 +130,7 @@ func (t *Transaction) Refundable(now time.Time) int64 {
 	return left
 }
 
-// ChargedBack is what the bank has taken back and not returned, in minor units.
+// ChargedBack returns how much the buyer's bank has taken back and not returned, in minor units.
 func (t *Transaction) ChargedBack() int64 {
 	if t.Dispute == nil || t.Dispute.Status == DisputeWon {
 		return 0
@@ -137,7 +138,7 @@ func (t *Transaction) ChargedBack() int64 {
 	return t.Paid
 }
 
-// Status is how far the refund has come by that time. It is empty before the refund exists.
+// Status returns the status that the refund has at that time; it is empty before the refund exists.
 func (r *Refund) Status(now time.Time) string {
 	switch age := now.Sub(r.Created); {
 	case age < 0:

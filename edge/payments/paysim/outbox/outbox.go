@@ -1,5 +1,6 @@
-// Package outbox sends webhooks: each when it is due, and again until it is answered 200. One dispatcher waits
-// for the next that is due and hands it to one of a few workers.
+// Package outbox sends webhooks. It sends each one when it is due, and sends it again until it is answered with
+// 200 or has been tried maxTries times. One dispatcher waits for the webhook that is due next, and hands it to
+// one of a few workers.
 package outbox
 
 import (
@@ -14,14 +15,14 @@ import (
 )
 
 const (
-	maxWaiting = 100_000          // waiting; beyond that new ones are dropped, and counted
-	maxTries   = 5                // as live in its first quarter of an hour; the hourly tail is left out
+	maxWaiting = 100_000          // how many webhooks may wait; further ones are dropped, and counted
+	maxTries   = 5                // as Paystack tries in the first quarter of an hour; its hourly tries after that are left out
 	workers    = 16               // webhooks that are sent at a time
-	timeout    = 30 * time.Second // of one try
+	timeout    = 30 * time.Second // longest time of one try
 )
 
-// Stats counts webhooks. Sent and Failed count tries, Dropped the events
-// that were never sent, by mode or for want of room.
+// Stats counts webhooks. Sent and Failed count tries. Dropped counts the webhooks that were never sent, because
+// a mode drops them or too many waited.
 type Stats struct {
 	Waiting int64 `json:"waiting"`
 	Sent    int64 `json:"sent"`
@@ -29,23 +30,23 @@ type Stats struct {
 	Dropped int64 `json:"dropped"`
 }
 
-// Webhook makes the request of one webhook, at each try when it is sent.
+// Webhook makes the request of one webhook. It is called for each try, when the request is about to be sent.
 type Webhook func(context.Context) (*http.Request, error)
 
 // delivery is one webhook to send.
 type delivery struct {
 	due   time.Time
 	of    Webhook
-	tries int // how often it was sent, in vain
+	tries int // how many tries have failed
 }
 
 // Outbox has the webhooks that wait. Make it with New.
 type Outbox struct {
-	retry  time.Duration // before one that was not answered is sent again
+	retry  time.Duration // pause before a webhook is sent again whose try failed
 	log    *slog.Logger
 	client *http.Client
 	cancel context.CancelFunc
-	wake   chan struct{} // the queue's head may have changed; holds one
+	wake   chan struct{} // gets a signal when the first webhook of the queue may have changed; holds one signal
 
 	mu      sync.Mutex
 	queue   queue
@@ -54,8 +55,8 @@ type Outbox struct {
 	sent, failed, dropped atomic.Int64
 }
 
-// New makes an empty outbox, which sends one that was not answered again after the duration retry. Start has it
-// send.
+// New makes an empty outbox. After a failed try it waits for the duration retry before the next one. It sends
+// nothing before Start.
 func New(retry time.Duration, log *slog.Logger) *Outbox {
 	return &Outbox{
 		retry:  retry,
@@ -70,7 +71,7 @@ func New(retry time.Duration, log *slog.Logger) *Outbox {
 	}
 }
 
-// Start sends until Close.
+// Start starts the goroutines that send. Close ends them.
 func (o *Outbox) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	o.cancel = cancel
@@ -92,7 +93,7 @@ func (o *Outbox) Close() {
 	o.client.CloseIdleConnections()
 }
 
-// Stats counts the webhooks so far by how they ended.
+// Stats returns the counts so far.
 func (o *Outbox) Stats() Stats {
 	o.mu.Lock()
 	waiting := len(o.queue)
@@ -147,7 +148,7 @@ func (o *Outbox) handOut(ctx context.Context, due chan<- *delivery) {
 	}
 }
 
-// pop takes the first delivery if it is due, else says how long that will be.
+// pop takes the first delivery if it is due. Otherwise it returns how long to wait before pop is called again.
 func (o *Outbox) pop() (*delivery, time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,7 +163,8 @@ func (o *Outbox) pop() (*delivery, time.Duration) {
 	return first, 0
 }
 
-// deliverWebhook sends one webhook, and queues it again unless it is answered 200.
+// deliverWebhook sends one webhook. If it is not answered with 200, it is queued again, unless this was its last
+// try.
 func (o *Outbox) deliverWebhook(ctx context.Context, d *delivery) {
 	if o.sendOnce(ctx, d) {
 		o.sent.Add(1)
@@ -201,12 +203,12 @@ func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
-// Push is for container/heap.
+// Push appends an element, as container/heap demands.
 func (q *queue) Push(x any) {
 	*q = append(*q, x.(*delivery)) //nolint:errcheck // Outbox.push is the one caller
 }
 
-// Pop is for container/heap.
+// Pop removes the last element, as container/heap demands.
 func (q *queue) Pop() any {
 	old := *q
 	last := old[len(old)-1]

@@ -1,11 +1,9 @@
 // Package paystack writes the simulator's transactions and refunds in Paystack's words: the bodies
 // of its API's answers and of its webhooks.
 //
-// They have the fields, in the order, of Paystack's own samples
-// (PaystackOSS/doc-code-snippets, 2026-02), with the quirks that they show:
-// metadata is "" on reads and 0 in webhooks when there is none, some refund
-// events carry their amount as a string, and a charge event lacks
-// requested_amount.
+// The bodies have the same fields in the same order as Paystack's own samples (PaystackOSS/doc-code-snippets,
+// 2026-02), and the quirks of these samples. Without metadata, the field metadata is "" on reads and 0 in
+// webhooks. Some refund events carry their amount as a string, and a charge event lacks requested_amount.
 //
 // The package keeps nothing and locks nothing: the caller of a method of Words holds the ledger's lock.
 package paystack
@@ -24,7 +22,7 @@ const integration = 100_982
 // empty is {} on the wire.
 type empty struct{}
 
-// Envelope is around every answer that is no failure.
+// Envelope is the JSON object around every answer that is no failure.
 type Envelope struct {
 	Status  bool   `json:"status"`
 	Message string `json:"message"`
@@ -32,7 +30,7 @@ type Envelope struct {
 	Meta    any    `json:"meta,omitempty"` // of lists: which page this is
 }
 
-// Failure is an answer that says no.
+// Failure is the answer to a call that is refused.
 type Failure struct {
 	Status  bool      `json:"status"`
 	Message string    `json:"message"`
@@ -223,12 +221,12 @@ type refundRecipient struct {
 // Stamp writes an instant as Paystack does.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// Words writes what is in the ledger.
+// Words makes Paystack's bodies from the ledger's records.
 type Words struct {
 	Domain string // "test" or "live"
 }
 
-// gatewayResponses is what the bank is said to have said.
+// gatewayResponses has the answer of the buyer's bank that Paystack reports for each status.
 var gatewayResponses = map[string]string{
 	ledger.Success:   "Successful",
 	ledger.Reversed:  "Successful",
@@ -236,7 +234,7 @@ var gatewayResponses = map[string]string{
 	ledger.Abandoned: "The transaction was not completed",
 }
 
-// Transaction is a transaction as it is read at that time.
+// Transaction returns a transaction as a read at that time shows it.
 func (w Words) Transaction(t *ledger.Transaction, now time.Time) Transaction {
 	st := t.Status(now)
 	b := Transaction{
@@ -257,10 +255,10 @@ func (w Words) Transaction(t *ledger.Transaction, now time.Time) Transaction {
 	return b
 }
 
-// feeOf is the provider's cut, 1.5 % as in Nigeria, which the merchant bears.
+// feeOf returns the provider's fee, 1.5 % as in Nigeria, which the merchant bears.
 func feeOf(t *ledger.Transaction) int64 { return t.Paid * 15 / 1000 }
 
-// customerOf makes a buyer up from the address, the same at every call.
+// customerOf invents a buyer for the address. The same address always gives the same buyer.
 func customerOf(t *ledger.Transaction) customer {
 	n := faults.Scramble(0, t.Email, 0)
 	return customer{
@@ -269,7 +267,7 @@ func customerOf(t *ledger.Transaction) customer {
 	}
 }
 
-// authorizationOf makes a card up from the reference: always the test card ending in 4081.
+// authorizationOf invents codes for the reference. The card is always the test card that ends in 4081.
 func authorizationOf(t *ledger.Transaction) authorization {
 	n := strconv.FormatUint(faults.Scramble(0, t.Reference, 0), 36)
 	return authorization{
@@ -278,7 +276,7 @@ func authorizationOf(t *ledger.Transaction) authorization {
 	}
 }
 
-// logOf makes up the log of a payment that succeeded at once.
+// logOf returns the invented log of a payment that succeeded at once.
 func logOf(t *ledger.Transaction) *attemptLog {
 	return &attemptLog{
 		StartTime: t.Created.Unix(), TimeSpent: 4, Attempts: 1, Success: true, Input: []string{},
@@ -289,7 +287,7 @@ func logOf(t *ledger.Transaction) *attemptLog {
 	}
 }
 
-// Refund is a refund as it is read at that time.
+// Refund returns a refund as a read at that time shows it.
 func (w Words) Refund(r *ledger.Refund, now time.Time) Refund {
 	b := Refund{
 		Integration: integration, Transaction: r.Of.ID, ID: r.ID, Domain: w.Domain,
@@ -305,7 +303,7 @@ func (w Words) Refund(r *ledger.Refund, now time.Time) Refund {
 	return b
 }
 
-// NewRefund is a refund as the call that asks for it is answered: it shows its transaction.
+// NewRefund returns a refund as POST /refund shows it: with its transaction.
 func (w Words) NewRefund(r *ledger.Refund, now time.Time) Refund {
 	t, b := r.Of, w.Refund(r, now)
 	paidAt := Stamp(t.PaidAt)
@@ -313,7 +311,7 @@ func (w Words) NewRefund(r *ledger.Refund, now time.Time) Refund {
 	return b
 }
 
-// Charge is a webhook that tells of a payment.
+// Charge returns the body of a webhook about a payment.
 func (w Words) Charge(event string, t *ledger.Transaction) Event {
 	var metadata any = 0
 	if t.Metadata != nil {
@@ -328,7 +326,7 @@ func (w Words) Charge(event string, t *ledger.Transaction) Event {
 	}}
 }
 
-// RefundMoved is a webhook that tells of a refund that has come to a status.
+// RefundMoved returns the body of a webhook about a refund that has reached a status.
 func (w Words) RefundMoved(event string, r *ledger.Refund, status string) Event {
 	id := strconv.FormatInt(r.ID, 10)
 	ref := "TRF_" + id
