@@ -48,6 +48,9 @@ type shownEvent struct {
 	Told                        template.JS // the event as schema.org describes it
 }
 
+// CostOf returns what a ticket of a type costs with all fees, or "" if it is free.
+func (*shownEvent) CostOf(t api.TicketType) string { return showPrice(t.PriceTotal, t.Currency, false) }
+
 // Write writes the page of an event. If e is nil, there is no such event, and the page says so.
 func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	shown := shownEvent{Event: e}

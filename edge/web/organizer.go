@@ -39,10 +39,10 @@ type shownOrganizer struct {
 }
 
 // shownCard is an event in a list. When is the moment at which it begins, or "" if the event has no
-// beginning.
+// beginning. Cost is its lowest price with all fees, or "" if that is nothing or nothing is on sale.
 type shownCard struct {
 	api.Card
-	When string
+	When, Cost string
 }
 
 // Write writes the page of an organization. If o is nil, there is no such organization, and the
@@ -73,13 +73,13 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	return p.built.Write(w, organizerTemplate, &shown)
 }
 
-// cardsOf adds to each event of a list when it begins. A digital product is delivered at once, so
+// cardsOf adds to each event of a list when it begins and what it costs. A digital product is delivered at once, so
 // it shows no date, even if its record has one.
 func cardsOf(cards []api.Card) []shownCard {
 	shown := make([]shownCard, len(cards))
 	for i := range cards {
 		c := &cards[i]
-		shown[i].Card = *c
+		shown[i].Card, shown[i].Cost = *c, showPrice(textOrEmpty(c.LowestPriceTotal), c.Currency, false)
 		if c.StartDate != nil && c.ProductType != "digital" {
 			shown[i].When = inZone(*c.StartDate, c.Timezone).Format(spelled)
 		}

@@ -86,20 +86,21 @@ func (w *story) say(words []string) error {
 	}
 }
 
-// sayWorld reads what happens to messages and to time: "post waits", "deliver 1", "lose 1", "repeat", "reverse",
-// "wait 5m", which wakes the actors that are due, and "sleep 5m", which wakes nobody.
+// sayWorld reads what happens to messages and to time: "post waits", "post runs", "deliver 1", "lose 1", "repeat",
+// "reverse", "wait 5m", which wakes the actors that are due, and "sleep 5m", which wakes nobody. After "post runs",
+// messages are delivered at once again. Those that wait already stay until "deliver" or "lose".
 func (w *story) sayWorld(words []string) error {
 	// Without a number all messages are meant. A thousand is more than any story has on its way.
 	n := 1_000
-	if len(words) > 1 {
-		n, _ = strconv.Atoi(words[1]) // of these sentences, only deliver and lose have a number
+	if len(words) > 1 && (words[0] == "deliver" || words[0] == "lose") {
+		var err error
+		if n, err = strconv.Atoi(words[1]); err != nil {
+			return err
+		}
 	}
 	switch words[0] {
 	case "post":
 		w.waits = words[1] == "waits"
-		if !w.waits {
-			return w.deliver(n)
-		}
 	case "deliver":
 		return w.deliver(n)
 	case "lose":

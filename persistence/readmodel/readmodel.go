@@ -62,7 +62,7 @@ func Clear(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) error 
 		return errors.New("readmodel: clear: days of the journal have been dropped")
 	}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		const tables = `TRUNCATE events, search_words, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries`
+		const tables = `TRUNCATE events, search_words, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries, promo_codes`
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err
 		}

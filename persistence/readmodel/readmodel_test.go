@@ -13,8 +13,10 @@ import (
 	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
+	"boxoffice/engine/promo"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
@@ -72,6 +74,7 @@ func story(w *world) map[engine.OrderID]*order.Order {
 		tell(w.tell(o, ledger.GetOrder{Order: o.ID}))
 	}
 	w.later(time.Minute)
+	w.do(engine.PromoRef(7, 1), promo.Create{Details: promo.Details{Discount: keeper.Discount{Code: "FANS", Value: 100}, ValidUntil: w.now.Add(time.Hour).UnixMilli()}})
 	money := engine.WalletRef(7, "USD")
 	w.enter(money, wallet.Credit{ID: movement(1), Amount: 500, Pending: true})
 	w.enter(money, wallet.Clear{ID: movement(1)})
@@ -150,7 +153,9 @@ func (w *world) rebuilt() {
 	defer cancel()
 	require.NoError(t, w.follow.Stop(ctx))
 	require.NoError(t, readmodel.Clear(ctx, w.pool, journal.NewReader(w.pool)))
-	require.Empty(t, w.dump()["orders"])
+	for table, rows := range w.dump() {
+		require.Empty(t, rows, table)
+	}
 	again := w.follower()
 	again.Start(w.journal)
 	require.Eventually(t, func() bool { // what is read back comes without a signal
@@ -160,7 +165,7 @@ func (w *world) rebuilt() {
 	require.Equal(t, live, w.dump())
 }
 
-var tables = []string{"events", "ticket_types", "orders", "tickets", "payments", "refunds", "wallets", "wallet_entries"}
+var tables = []string{"events", "ticket_types", "orders", "tickets", "payments", "refunds", "wallets", "wallet_entries", "promo_codes"}
 
 // dump is every row of the read model as text.
 func (w *world) dump() map[string][]string {
