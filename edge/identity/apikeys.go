@@ -31,8 +31,7 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if issues = append(issues, checkExpiry(c, in.ExpiresAt)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	// A key works in one environment alone. A request that names none gets a key of this
-	// deployment's.
+	// A key works in one environment only. A request that names no environment gets a key of this deployment's.
 	environment := cmp.Or(in.Environment, h.Env)
 	var plaintext string
 	k, err := h.APIKeys.Create(c.Context, c.CommandID(), &apikeys.Key{
@@ -42,8 +41,8 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
-	// After a repeat the first secret is void. This node forgets what it proved with that secret at
-	// once; the other nodes read the change from the table.
+	// After a repeat the first secret no longer works. This node forgets at once what it proved with that
+	// secret; the other nodes read the change from the table.
 	h.forgetProofs(route.KeySubject(k.ID))
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
@@ -59,11 +58,11 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 	}, func(k *apikeys.Key) int64 { return k.ID }, keyView)
 }
 
-// updateAPIKey changes the fields that the request names. A null allowlist or expiry takes the limit away, and
-// null scopes are all scopes. The store refuses a change of a revoked key.
+// updateAPIKey changes the fields that the request names. A null allowlist or expiry removes that restriction,
+// and null scopes mean all scopes. The store refuses a change of a revoked key.
 func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {
-	// Scopes and limits may narrow or widen, but the key stays in its organization: ownKey has
-	// checked the caller's right to manage that organization.
+	// A change may add scopes and raise limits as well as take away from them, but the key stays in its
+	// organization: ownKey has checked the caller's right to manage that organization.
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
 		return nil, err
@@ -110,9 +109,8 @@ func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return &api.ServerKeySecret{ServerKey: *v, Secret: plaintext}, nil
 }
 
-// drawInto makes the function that draws a key for the store. The store may call it more than once,
-// if another key already has the public id. plaintext then holds the last key drawn, which is the
-// one that was stored.
+// drawInto makes the function that draws a key for the store. The store may call it again if another key already
+// has the public id. plaintext then holds the last key drawn, which is the one that was stored.
 func drawInto(plaintext *string) apikeys.Draw {
 	return func(environment string) (publicID string, hash [sha256.Size]byte) {
 		*plaintext, publicID, hash = secrets.NewAPIKey(environment)
@@ -120,7 +118,7 @@ func drawInto(plaintext *string) apikeys.Draw {
 	}
 }
 
-// revokeAPIKey ends a key for good. A repeat answers with the revoked key and no error, so a client
+// revokeAPIKey makes a key unusable for good. A repeat answers with the revoked key and no error, so a client
 // may send the request again after a lost answer.
 func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKey, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
@@ -130,11 +128,11 @@ func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return h.keyChanged(h.APIKeys.Revoke(c.Context, org, id))
 }
 
-// limitAPIKey sets how many requests of the strict tier a key may make in a minute. A null gives
-// the key the tier's own limit again.
+// limitAPIKey sets how many requests of the strict tier a key may make in a minute. A null sets it back to the
+// limit of the tier.
 func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, error) {
-	// The field may be null but may not be missing: a missing field must not silently take the
-	// key's limit away.
+	// The field may be null but must not be missing, because a request that forgot it must not remove the key's
+	// limit.
 	if !in.StrictPerMinute.Set {
 		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})
 	}
@@ -150,7 +148,7 @@ func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerK
 	return h.keyChanged(h.APIKeys.SetStrictLimit(c.Context, id, perMinute))
 }
 
-// noKey also answers a key of another organization, so that nobody learns which keys exist.
+// noKey also answers requests for a key of another organization, so that nobody learns which keys exist.
 var noKey = &engine.Refusal{Code: engine.NotFound, Message: "No such API key."}
 
 // ownKey reads the organization and the key from a path and makes sure that the caller may manage
@@ -167,9 +165,8 @@ func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, er
 	return org, id, nil
 }
 
-// keyChanged turns what the store returned for a change of a key into the answer. A nil key means
-// that there is no such key. After a change this node must not trust what it proved with the key
-// before.
+// keyChanged makes the answer to a change of a key from what the store returned. A nil key means that there is
+// no such key. After a change this node forgets what it has proved with the key.
 func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
 	if err != nil {
 		return nil, keyRefusal(err)
@@ -181,8 +178,8 @@ func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error)
 	return keyView(k), nil
 }
 
-// keyRefusal translates the store's errors into refusals that a client can act on. It passes on
-// every other error, which becomes an internal one.
+// keyRefusal translates the store's errors into refusals that a client can act on. It passes every other error
+// on, and the client sees an internal error.
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, apikeys.ErrTooMany):
@@ -213,9 +210,9 @@ func checkExpiry(c *route.Call, at *time.Time) []route.Issue {
 	return []route.Issue{{Path: "expiresAt", Code: route.IssueMinimum, Message: "must be in the future"}}
 }
 
-// readAllowlist reads the addresses and CIDR blocks from which a key may be used, and drops
-// repeats. It reports an issue with the position of every text that is neither, so that a client
-// can mend them all at once.
+// readAllowlist reads the addresses and CIDR blocks from which a key may be used, and drops repeats. It reports
+// an issue with the position of every text that is neither an address nor a block, so that a client can correct
+// all of them at once.
 func readAllowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	for i, text := range texts {
 		p, ok := readBlock(text)
@@ -244,8 +241,8 @@ func readBlock(text string) (netip.Prefix, bool) {
 		}
 		p = netip.PrefixFrom(a, a.BitLen())
 	}
-	// An IPv4 address in IPv6 form stands behind 96 fixed bits. A block shorter than 96 bits would
-	// reach beyond IPv4, so it is refused.
+	// An IPv4 address in IPv6 form has 96 fixed bits before it. A block with a shorter prefix would contain
+	// addresses that are not IPv4, so it is refused.
 	if p.Addr().Is4In6() {
 		if p.Bits() < 96 {
 			return netip.Prefix{}, false
@@ -256,8 +253,8 @@ func readBlock(text string) (netip.Prefix, bool) {
 	return p.Masked(), true
 }
 
-// keyView shows a key to its organization. It has the key's prefix, which is no secret, so that
-// people can tell their keys apart.
+// keyView shows a key to its organization. It shows the key's prefix, which is no secret, so that people can
+// tell their keys apart.
 func keyView(k *apikeys.Key) *api.ServerKey {
 	prefix := secrets.APIKeyPrefix(k.Environment, k.PublicID)
 	v := &api.ServerKey{
@@ -266,8 +263,8 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 		ExpiresAt: view.UTC(k.ExpiresAt), LastUsedAt: view.UTC(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
-	// The field stays out of the answer for a key with all scopes: an empty list would mean that
-	// the key may do nothing.
+	// The field is left out of the answer for a key with all scopes: an empty list would mean that the key may
+	// do nothing.
 	if k.Scopes != nil {
 		v.Scopes = route.Some(k.Scopes)
 	}

@@ -20,16 +20,13 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// agentMax is how many bytes of a User-Agent are kept. The text is only shown in the list of
-// sessions.
+// agentMax is the most bytes of a User-Agent that are kept. The text is only shown in the list of sessions.
 const agentMax = 200
 
-// register makes an account together with an organization that it owns, and signs the person in.
-// Registering does not prove that the mailbox is the person's: a mail asks its owner to confirm
-// that.
+// register makes an account and an organization that it owns, and signs the person in. Registering does not
+// prove that the mailbox is the person's: a mail asks the owner of the mailbox to confirm that.
 func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, error) {
-	// The password is hashed before the store is asked. The slow hash then holds no transaction
-	// open.
+	// The password is hashed before the store is called, so that no transaction is open during the slow hash.
 	hash, err := h.hash(c.Context, in.Password)
 	if err != nil {
 		return nil, err
@@ -62,7 +59,7 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 // and a wrong password get the same answer after the same time, so that nobody learns which
 // addresses have accounts.
 func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
-	// A node with too many hashes under way refuses before it asks the database.
+	// A node that is computing too many hashes refuses before it asks the database.
 	if err := h.Hasher.Full(); err != nil {
 		return nil, err
 	}
@@ -71,9 +68,8 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The hash of an unknown address is made up, so that the comparison takes as long as for a
-	// known one.
-	hash := h.noHash(email) // so that an unknown address takes as long as a known one
+	// The hash of an unknown address is made up, so that the comparison takes as long as for a known address.
+	hash := h.noHash(email)
 	if u != nil && u.PasswordHash != "" {
 		hash = u.PasswordHash
 	}
@@ -81,15 +77,15 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The comparison comes first and the other conditions after it: every path must have spent the
-	// time of one hash.
+	// The other conditions are checked only after the comparison, so that every path has taken the time of one
+	// hash.
 	if u == nil || u.PasswordHash == "" || !same {
 		return nil, wrongPassword
 	}
 	return h.signIn(c, u, byPassword(c, u))
 }
 
-// wrongPassword is one answer for several reasons on purpose (see login).
+// wrongPassword answers several reasons alike on purpose (see login).
 var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
 
 // byPassword makes the sign-in of a user whose password has matched.
@@ -152,8 +148,8 @@ func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*ap
 	return &api.Session{User: userView(u, member), AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, ExpiresIn: t.ExpiresIn}, nil
 }
 
-// tokens makes the two tokens of a session. The access token is signed and lives for accessLife.
-// The refresh token names the session and its generation, which each refresh raises by one.
+// tokens makes the two tokens of a session. The access token is signed and valid for accessLife. The refresh
+// token has the session's number and generation, which each refresh raises by one.
 func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
 	access, err := h.signAccess(c.Context, user, session.String(), c.Now)
 	if err != nil {
@@ -162,9 +158,9 @@ func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generati
 	return &api.Tokens{AccessToken: access, RefreshToken: h.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
 }
 
-// refresh exchanges a refresh token for the tokens of the session's next generation. The store ends
-// a session whose token was used twice, because a thief may have used it. This node then forgets at
-// once that it trusted the session's access tokens.
+// refresh exchanges a refresh token for the tokens of the session's next generation. The store ends a session
+// whose refresh token was used twice, because a thief may have used it. This node then forgets at once that the
+// session's access tokens were good.
 func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
 	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
 	id, generation, ok := h.Secrets.ParseRefresh(in.RefreshToken)
@@ -182,9 +178,9 @@ func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) 
 	return h.tokens(c, user, id, next)
 }
 
-// logout ends the session of a refresh token of any generation. Without a refresh token it ends the
-// session of the request's access token. An invalid token has no session to end, so logout
-// succeeds: the client is signed out either way.
+// logout ends the session that a refresh token belongs to, also if the token is of an old generation. Without a
+// refresh token it ends the session of the request's access token. An invalid token has no session to end.
+// logout then succeeds all the same, because the client is signed out either way.
 func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error) {
 	id, _, ok := h.Secrets.ParseRefresh(in.RefreshToken)
 	if in.RefreshToken == "" && c.Principal.Session != "" {

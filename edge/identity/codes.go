@@ -17,13 +17,12 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// codeDigits is the length of a login code. checkOTP relies on it too: a text of another length is
-// taken for a recovery code.
+// codeDigits is the length of a login code. checkOTP relies on it too: readFactor takes a text of another length
+// for a recovery code.
 const codeDigits = 6
 
-// requestCode mails a login code to an address. It does not look up whether the address has an
-// account, so its answer and its time tell nothing. An account without one is made when somebody
-// enters the code.
+// requestCode mails a login code to an address. It does not look up whether the address has an account, so
+// neither its answer nor its duration tells that. If there is no account, exchangeCode makes one.
 func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
 	email, code := order.NormalEmail(in.Email), newCode()
 	// The nonce goes only to the client that asks. A stranger who asks for codes for the same
@@ -67,14 +66,14 @@ func newCode() string {
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := order.NormalEmail(in.Email)
 	// Without a nonce the store checks the newest code of the address.
-	var nonce []byte // of the newest code
+	var nonce []byte
 	if in.Nonce != "" {
 		hash := sha256.Sum256([]byte(in.Nonce))
 		nonce = hash[:]
 	}
 	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code), nonce)
-	// A client can mend a wrong code by another try, an expired code only by a new mail. So the two
-	// have different reasons.
+	// After a wrong code the person can try again, after an expired one they need a new mail. So the two have
+	// different reasons.
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return nil, codeInvalid
@@ -83,8 +82,8 @@ func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignI
 	case err != nil:
 		return nil, err
 	}
-	// Somebody else may have registered this address and chosen the password. The store has just
-	// ended all that, and the owner is told.
+	// Somebody else may have registered this address and chosen the password. The store has just removed the
+	// password and the second factor and ended the sessions; accountTaken tells the owner by mail.
 	if taken {
 		h.accountTaken(c, u)
 	}

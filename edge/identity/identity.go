@@ -1,5 +1,8 @@
-// Package identity is the area of people and credentials: accounts, sessions, second
-// factors, API keys and organizations, and the proof of who sends a request.
+// Package identity handles people and credentials: accounts, sessions, second factors, API keys and
+// organizations. It also proves who sends a request.
+//
+// The node opens its Handlers once and mounts their Routes in the server, which calls Authenticate for every
+// request. StartWatch starts the goroutine that follows changes on other nodes; Stop of the watch ends it.
 package identity
 
 import (
@@ -51,14 +54,14 @@ type Deps struct {
 // them.
 type Handlers struct {
 	Deps
-	// The keys that sign access tokens, as last read from the table.
+	// signing holds the keys that sign access tokens, as last read from the table.
 	signing signing
-	// Results of checked credentials, by the SHA-256 of the credential. No plaintext credential
+	// proofs are the results of checked credentials, by the SHA-256 of the credential. No plaintext credential
 	// stays in memory.
 	proofs *ristretto.Cache[string, *proof]
-	// What changed lately; a proof older than such a change is made again.
+	// changes holds what changed lately. A proof that is older than a change of what it rests on is made again.
 	changes changes
-	// Uses of API keys that the watch has still to write.
+	// used holds the uses of API keys that the watch has still to write.
 	used uses
 }
 
@@ -67,8 +70,8 @@ func Open(d Deps) (*Handlers, error) {
 	h := &Handlers{Deps: d}
 	h.changes.at = xsync.NewMap[string, time.Time]()
 	var err error
-	// Each proof costs 1, so MaxCost is the number of proofs. Ten counters for each entry is what
-	// the cache's authors recommend.
+	// Each proof costs 1, so MaxCost is the largest number of proofs. The authors of the cache recommend ten
+	// counters for each entry.
 	h.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{
 		NumCounters: 10 * proofMax, MaxCost: proofMax, BufferItems: 64, IgnoreInternalCost: true,
 	})

@@ -9,18 +9,18 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// keyTiers are the tiers in which each API key has a bucket of its own. Scans at a gate are
-// missing, because they are counted by device.
+// keyTiers are the tiers in which each API key has a bucket of its own. The tier of scans at a gate is not among
+// them, because scans are counted by device.
 var keyTiers = []route.Tier{route.TierPublic, route.TierStrict, route.TierAdmin}
 
-// getLimits tells how much of their limits the caller's organization and its keys have left.
+// getLimits returns how much of their limits the caller's organization and its keys have left.
 func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.LimitsLeft{Rates: []api.RateLeft{}, Quotas: []api.QuotaLeft{}}
-	// A deployment without rate limits has no gate, and then no rates to tell.
+	// A deployment without rate limits has no gate, and the answer then has no rates.
 	if c.Gate != nil {
 		keys, err := h.APIKeys.ListUnrevoked(c.Context, org)
 		if err != nil {
@@ -31,9 +31,8 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	day, err := h.Quota.Look(c.Context, org, c.Now)
 	if err != nil {
 		return nil, err
-		// The day is nil in a deployment that limits no writes.
 	}
-	if day != nil {
+	if day != nil { // it is nil in a deployment that does not limit writes
 		out.Quotas = append(out.Quotas, api.QuotaLeft{Name: "written_today", Limit: day.Most, Used: day.Used, ResetsAt: &day.Ends})
 	}
 	used, most, err := h.FilesOf(c.Context, org)
@@ -44,9 +43,8 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	return out, nil
 }
 
-// ratesLeft reads the buckets of all keys together and of each key that works. Looking does not
-// count as a request. The figures are this node's alone, because every node keeps buckets of its
-// own.
+// ratesLeft reads the bucket that all keys share and the buckets of each key that works. Reading does not count
+// as a request. The figures are of this node alone, because every node keeps buckets of its own.
 func ratesLeft(c *route.Call, org int64, keys []*apikeys.Key) (rates []api.RateLeft) {
 	add := func(key *string, tier route.Tier, subject string, perMinute int) {
 		left := c.Gate.Left(tier, subject, perMinute)

@@ -17,7 +17,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// noMember also answers an id that is no UUID: such a member cannot exist.
+// noMember also answers a request with an id that is no UUID, because such a member cannot exist.
 var noMember = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
 
 // getOrganization answers with an organization's profile and its balances.
@@ -51,8 +51,8 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 	if err := h.CheckFiles(c, org, in); err != nil {
 		return nil, err
 	}
-	// The store runs this function under the row's lock, so that concurrent edits of different
-	// fields both stay.
+	// The store runs this function while it holds the row's lock, so that concurrent edits of different fields
+	// are all kept.
 	p, err := h.Accounts.EditProfile(c.Context, org, func(p *accounts.Profile) {
 		in.Name.Into(&p.Name)
 		in.Description.Into(&p.Description)
@@ -60,7 +60,7 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 		in.ContactEmail.Into(&p.ContactEmail)
 		in.ContactPhone.Into(&p.ContactPhone)
 		in.LogoURL.Into(&p.LogoURL)
-		// Objects are replaced as a whole: a client that wants to keep a member sends it again.
+		// An object is replaced as a whole: a client that wants to keep one of its fields sends the field again.
 		if in.SocialLinks.Set {
 			p.SocialLinks = view.Object(in.SocialLinks.Value)
 		}
@@ -98,8 +98,8 @@ func profileView(p *accounts.Profile) api.OrganizationProfile {
 	}
 }
 
-// listMembers returns a page of members in the order of their accounts' numbers. That order never
-// changes, so no member is missing from the pages when another one joins.
+// listMembers returns a page of members in the order of their accounts' numbers. That order never changes, so
+// the pages miss no member when another one joins in between.
 func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Member], error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -133,17 +133,17 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 		return nil, err
 	}
 	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Org: org, Organization: o.Name, Role: m.Role}
-	// Members join and leave and join again. The time of joining tells those memberships apart, so
-	// that each gets one mail.
-	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // names the membership, so that a repeat finds the same mail
+	// A member may join, leave and join again. The time of joining tells these memberships apart, so that each
+	// of them gets one mail.
+	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // the same for a repeat, so a repeat queues no second mail
 	if err := h.Mail.Add(c.Context, l); err != nil {
-		return nil, err // a retry finds the member and queues it again
+		return nil, err // a retry finds the member and queues the mail again
 	}
 	return v, nil
 }
 
-// updateMember gives a member another role. The store checks the caller's role: only an owner may
-// make or unmake an owner.
+// updateMember gives a member another role. The store checks the caller's role: only an owner may make somebody
+// an owner, or change an owner's role.
 func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Member, error) {
 	org, err := h.ownMember(c, &in.MemberID)
 	if err != nil {
@@ -174,9 +174,9 @@ func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	return org, err
 }
 
-// memberChanged turns what the store returned for a change of a member into the answer. A nil
-// member means that there is no such member. It logs every change, because memberships decide over
-// money and somebody may ask later who granted one.
+// memberChanged makes the answer to a change of a member from what the store returned. A nil member means that
+// there is no such member. It logs every change, because a membership gives access to money and somebody may ask
+// later who granted it.
 func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
 	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
 	switch {
@@ -187,14 +187,15 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 	case errors.Is(err, accounts.ErrNotOwner):
 		return nil, &engine.Refusal{Code: engine.Forbidden, Message: "Only an owner makes, changes or removes an owner."}
 	// The caller was an admin when the request was let in, and has lost that role by now.
-	case errors.Is(err, accounts.ErrNotAdmin): // not an admin any more
+	case errors.Is(err, accounts.ErrNotAdmin):
 		return nil, &engine.Refusal{Code: engine.Forbidden}
 	case err != nil:
 		return nil, err
 	case m == nil:
 		return nil, noMember
 	}
-	// The member's sessions act by roles that were read before the change. They must be read again.
+	// This node has proofs of the member's sessions with the roles from before the change, so it makes them
+	// again.
 	h.forgetProofs(route.UserSubject(m.User))
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
 		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))

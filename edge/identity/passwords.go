@@ -22,8 +22,8 @@ import (
 // argonSalt is the length of a password's salt in bytes.
 const argonSalt = 16
 
-// hash returns the form in which a password is stored: $argon2id$<salt>$<key>, both in base64. It
-// waits for its turn, and refuses with OVERLOADED if too many hashes wait already.
+// hash returns the form in which a password is stored: $argon2id$<salt>$<key>, both in base64. It waits until
+// the hasher has a free place, and refuses with OVERLOADED if too many hashes wait already.
 func (h *Handlers) hash(ctx context.Context, password string) (string, error) {
 	var salt [argonSalt]byte
 	_, _ = rand.Read(salt[:]) // never fails
@@ -40,16 +40,15 @@ func encodeHash(salt, key []byte) string {
 	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
-// noHash makes a hash to compare with if an account has no password. The comparison always fails,
-// because no password has a key of zeros. The time of argon2 depends a little on the salt through
-// its memory accesses. So each address has a salt of its own that never changes, as a real account
-// would.
+// noHash makes a hash to compare with if an account has no password. The comparison always fails, because no
+// password has a key of zeros. How long argon2 takes depends a little on the salt, through its memory accesses.
+// So each address has a salt that never changes, as the password of a real account has.
 func (h *Handlers) noHash(email string) string {
 	return encodeHash(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }
 
-// matches reports whether a password fits a stored hash. It takes as long for a wrong password as
-// for the right one.
+// matches reports whether a password belongs to a stored hash. It takes as long for a wrong password as for the
+// right one.
 func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 4 || parts[1] != "argon2id" {
@@ -66,8 +65,8 @@ func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, er
 	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }
 
-// forgotPassword queues a mail and answers. Whether the address has an account is looked up only
-// when the mail is written, so that the answer takes equally long for every address.
+// forgotPassword queues a mail and answers. The mail queue looks up whether the address has an account only when
+// it writes the mail, so the answer takes equally long for every address.
 func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
 	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, Language: letters.PreferredLanguage(c), To: order.NormalEmail(in.Email)}); err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.S
 // up twice: before the slow hash, so that a guessed token is cheap to refuse, and again when it is
 // used up, because another request may have used it in between.
 func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
-	// The table keeps the hash of the token: a reader of the table cannot use the links.
+	// The table has only the hash of the token, so somebody who can read the table cannot use the links.
 	hash := sha256.Sum256([]byte(in.Token))
 	stands, err := h.Accounts.ResetStands(c.Context, hash)
 	if err != nil {
@@ -109,15 +108,15 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 
-// notify queues a mail about something that has already been done. An error is only logged, because
-// the deed stands whether or not the mail can be queued.
+// notify queues a mail about something that has already been done. An error is only logged, because what was
+// done stays done whether or not the mail can be queued.
 func (h *Handlers) notify(ctx context.Context, l mailqueue.Mail) {
 	if err := h.Mail.Add(ctx, l); err != nil {
 		h.Log.WarnContext(ctx, "a notice was not sent", slog.String("mail", string(l.Template)), slog.Any("error", err))
 	}
 }
 
-// newToken draws a token of 256 random bits, too many to guess, and the hash under which the token
+// newToken draws a token of 256 random bits, too many to guess. It also returns the hash under which the token
 // is stored.
 func newToken() (token string, hash [32]byte) {
 	var b [32]byte

@@ -15,8 +15,8 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// proofLife and proofMax bound what an attacker or an outage can do: no proof is trusted for longer
-// than the first, and a flood of valid credentials takes no more memory than the second allows.
+// proofLife and proofMax bound how long a proof is trusted and how much memory the proofs take. So an outage
+// cannot keep an old proof valid, and a flood of valid credentials cannot use up the memory.
 const (
 	proofLife = time.Minute // longest time that a proof is trusted
 	proofMax  = 100_000     // proofs kept
@@ -35,8 +35,8 @@ var noBearer = &engine.Refusal{
 // credential expires, or until something that it rests on is seen to change (watch.go).
 type proof struct {
 	principal route.Principal
-	allow     []netip.Prefix // addresses that may use it; empty: all
-	// Zero if the credential never expires.
+	allow     []netip.Prefix // addresses that the credential may be used from; empty: all
+	// until is when the credential expires. It is zero if the credential never does.
 	until time.Time
 	at    time.Time // when it was made, before the tables were read
 	rests []string  // the subjects whose changes end it
@@ -55,8 +55,7 @@ func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route
 	}
 	sum := sha256.Sum256([]byte(c.Bearer))
 	key := string(sum[:])
-	// Postgres is asked only if no proof stands. A proof that was overtaken by a change is made
-	// again.
+	// The tables are read only if there is no valid proof. A proof that is older than a change is made again.
 	p, ok := h.proofs.Get(key)
 	if !ok || !h.stillHolds(p, c.Now) {
 		var err error
@@ -78,18 +77,17 @@ func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route
 	if p.principal.Kinds.Has(route.Key) {
 		h.used.note(p.principal.Key, c.Now)
 	}
-	// The principal is a copy, so that the token of this request does not end up in the shared
-	// proof.
+	// The principal is a copy, so that the token of this request does not get into the shared proof.
 	principal := p.principal
 	principal.Token = c.Token
 	return principal, nil
 }
 
-// prove checks a credential against the tables. It takes the time before it reads them, so that a
-// change during the reading counts as later than the proof and ends it.
+// prove checks a credential against the tables. It notes the time before it reads them, so that a change during
+// the reading counts as later than the proof and ends it.
 func (h *Handlers) prove(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
-	// The clock here is the process's and not the request's: changes are noted by the same clock
-	// (forgetProofs).
+	// This is the clock of the process and not the time of the request, because changes are noted by the same
+	// clock (forgetProofs).
 	at := time.Now()
 	var p *proof
 	var err error
@@ -128,8 +126,8 @@ func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, 
 	}
 	p := &proof{
 		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, EmailProven: s.EmailProven, Session: cl.Session},
-		// The signature check allows for clocks that differ by accessLeeway, so the proof may last
-		// as long.
+		// The signature check allows for clocks that differ by accessLeeway, so the proof may last that much
+		// longer too.
 		until: cl.ExpiresAt.Add(accessLeeway),
 		// Changes of the session, of the user's memberships and of the signing keys all end this
 		// proof.
@@ -145,8 +143,8 @@ func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, 
 	return p, nil
 }
 
-// proveKey checks an API key of this environment. A key of the other environment gets an answer of
-// its own, because developers mix the two up; all other failures look alike.
+// proveKey checks an API key of this environment. A key of the other environment gets a special answer, because
+// developers mix the two up. All other failures get the same answer.
 func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
 	if !ok {
@@ -159,7 +157,7 @@ func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha25
 	if err != nil {
 		return nil, err
 	}
-	// All conditions give one answer, so that nobody learns which of them failed.
+	// All conditions lead to one answer, so that nobody learns which of them failed.
 	if k == nil || !k.Proves(sum) || k.Environment != env || !k.Live(c.Now) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}

@@ -22,9 +22,9 @@ func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent,
 	return &api.Sent{Sent: true}, nil
 }
 
-// confirmEmail proves that a mailbox and an account belong to one person. The link was mailed to
-// the mailbox, and the password or session belongs to the account. The link alone proves nothing,
-// because its reader may not be the person who registered the address.
+// confirmEmail proves that a mailbox and an account belong to one person. The link was mailed to the mailbox,
+// and the request has the password or a session of the account. The link alone proves nothing, because its
+// reader may not be the person who registered the address.
 func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.EmailConfirmed, error) {
 	hash := sha256.Sum256([]byte(in.Token))
 	u, err := h.Accounts.Confirmation(c.Context, hash)
@@ -53,11 +53,11 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 	return &api.EmailConfirmed{Confirmed: true}, nil
 }
 
-// linkOver answers links for confirmations and for password resets alike.
+// linkOver answers a link that no longer works, both for confirmations and for password resets.
 var linkOver = &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
 
-// ownerOf checks what the caller shows to be the account's owner: the password if the request has
-// one, or else the session of the request.
+// ownerOf checks that the caller owns the account: by the password if the request has one, or else by the
+// session of the request.
 func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by accounts.Owner, err error) {
 	if password == "" {
 		if c.Principal.User != u.ID {
@@ -83,9 +83,9 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 	return by, nil
 }
 
-// accountTaken follows when somebody has proven the mailbox of an account that was made without
-// that proof. The store has ended the sessions of the account, which may have been a stranger's.
-// This node forgets them, and the owner is told by mail.
+// accountTaken is called after somebody has proven the mailbox of an account that was made without that proof.
+// The store has ended the sessions of the account, which may have been a stranger's. accountTaken makes this
+// node forget them, and tells the owner by mail.
 func (h *Handlers) accountTaken(c *route.Call, u *accounts.User) {
 	h.forgetProofs(route.UserSubject(u.ID))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.AccountTaken, Language: letters.PreferredLanguage(c), To: u.Email, Name: u.Name()})

@@ -11,8 +11,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// listRequests shows what the organization's programs have sent, the newest first. Several requests
-// can have the same moment, so a page ends at a moment and a number.
+// listRequests shows what the organization's programs have sent, the newest first. Several requests can have the
+// same time, so a cursor is a time and a number.
 func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[api.LoggedRequest], error) {
 	f, err := h.readRequestFilter(c, in)
 	if err != nil {
@@ -56,8 +56,8 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 	if !in.From.IsZero() && !in.To.IsZero() && in.To.Before(in.From) {
 		return f, route.Invalid(route.Issue{Path: "to", Code: route.IssueMinimum, Message: "must not be before from"})
 	}
-	// A cursor has microseconds and the entry's number; the two limits keep forged ones within what
-	// the table can hold.
+	// A cursor has microseconds and the entry's number. The two limits refuse forged cursors that the table's
+	// columns cannot hold.
 	cursor, err := route.ReadCursor(in.Cursor, route.LastMoment*1000, math.MaxInt64)
 	if cursor != nil {
 		f.Before = &requestlog.Place{At: cursor[0], Number: cursor[1]}
@@ -89,8 +89,8 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 // noFailure also answers ids of requests that succeeded, and of failures that are older than a day.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
-// getFailedRequest shows the headers and bodies of one failed request. The log has taken secrets
-// out when it kept them.
+// getFailedRequest shows the headers and bodies of one failed request. The log removed the secrets when it
+// stored them.
 func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*api.FailedRequest, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -111,11 +111,11 @@ func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*a
 	return out, nil
 }
 
-// milliseconds keeps three decimals: many requests take less than one millisecond.
+// milliseconds keeps three decimals, because many requests take less than one millisecond.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// metricIntervals are how far back each interval reaches. A week is as long as the log keeps
-// requests, so no longer interval is possible.
+// metricIntervals are the time spans that a caller may ask for, by name. A week is as long as the log keeps
+// requests, so there is no longer span.
 var metricIntervals = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": requestlog.Kept}
 
 // getRequestMetrics counts an organization's requests by route. The log's first row has no route:

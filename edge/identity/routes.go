@@ -10,12 +10,11 @@ import (
 // codes are the error codes that a row documents.
 type codes = []engine.Code
 
-// own admits the organization's people and its API keys.
+// own are the kinds of callers that act for an organization: its people and its API keys.
 const own = route.Member | route.Key
 
-// hashTime bounds requests that hash a password. It is longer than for other requests: on a machine
-// short of cores a hash takes seconds (package hasher), and people would rather wait than try
-// again.
+// hashTime is the timeout of requests that hash a password. It is longer than for other requests: on a machine
+// with few cores a hash takes seconds (package hasher), and people would rather wait than try again.
 const hashTime = 15 * time.Second
 
 // Routes are the area's rows. The groups differ in who may call and in how calls are counted.
@@ -113,7 +112,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Requests that need a session but may change what signs in.
+		// These requests need a session and may change how the person signs in.
 		route.Group{
 			Prefix: "/api/v1/auth",
 			Tag:    "Auth",
@@ -224,7 +223,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Programs may read the wallets of their organization, if their scope covers payouts.
+		// Programs may read the wallets of their organization if their key has the scope of payouts.
 		route.Group{
 			Prefix: "/api/v1/organizer/organizations/{id}",
 			Tag:    "Organizations",
@@ -298,7 +297,8 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// No API key may make keys, or a stolen one could outlive its revocation.
+		// No API key may make keys: whoever stole one could make another that still works after the first is
+		// revoked.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}/api-keys",
 			Tag:    "API keys",
@@ -397,7 +397,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Administrators of the platform alone: limits protect all organizations from each other.
+		// Only administrators of the platform: limits protect all organizations from each other.
 		route.Group{
 			Prefix: "/api/v1/admin/api-keys/{keyId}/limits",
 			Tag:    "API keys",

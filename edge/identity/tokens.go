@@ -22,15 +22,15 @@ const (
 	// accessLife is short because other services check access tokens by their signatures alone
 	// (KeySet). There a session that has ended still counts until its token expires.
 	accessLife   = 15 * time.Minute
-	accessLeeway = 30 * time.Second // for clocks that differ
+	accessLeeway = 30 * time.Second // by how much the clocks of two machines may differ
 	accessType   = "at+jwt"         // RFC 9068 section 2.1
 	issuer       = "boxoffice"
 	maxToken     = 4 << 10     // bytes; a longer token is refused unread
 	keyPause     = time.Second // least time between two reads of the table for an unknown key
 )
 
-// claims are the claims of an access token: the registered ones, and the session that the token
-// belongs to. The subject is the number of the user.
+// claims are the claims of an access token: the registered ones, and the session that the token belongs to. The
+// subject is the user's number.
 type claims struct {
 	Session string `json:"sid"`
 	jwt.RegisteredClaims
@@ -52,7 +52,7 @@ type signingKeys struct {
 	read     time.Time
 }
 
-// keyID returns the name of a signing key as tokens carry it in their header kid.
+// keyID returns the name of a signing key. The header field kid of a token holds it.
 func keyID(number int) string { return "k" + strconv.Itoa(number) }
 
 // public returns the public key with a number, or nil if neither of the two live keys has it. A
@@ -76,8 +76,8 @@ func (h *Handlers) reloadSigning(ctx context.Context) error {
 	return h.readSigning(ctx)
 }
 
-// readSigning takes the number of the current key from the table and derives the keys from the
-// master secret. So the table holds no private key. The caller holds the lock.
+// readSigning reads the number of the current key from the table and derives the keys from the master secret, so
+// the table holds no private key. The caller holds the lock.
 func (h *Handlers) readSigning(ctx context.Context) error {
 	// Changes during the reading may be missing from it, so the keys count as read at its
 	// beginning.
@@ -107,8 +107,8 @@ func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, e
 	if k := fresh(); k != nil {
 		return k, nil
 	}
-	// Many requests may miss at once. The first one reads, and the others find its result in the
-	// second look.
+	// Many requests may need the new key at once. The first of them reads the table; the others wait for the
+	// lock and then find what it has read.
 	h.signing.mu.Lock()
 	defer h.signing.mu.Unlock()
 	if k := fresh(); k != nil {
@@ -120,8 +120,8 @@ func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, e
 	return h.signing.keys.Load(), nil
 }
 
-// parseAccess checks what an access token itself says: signature, kind, issuer, environment and
-// time. It does not check that the session still exists, which its caller looks up.
+// parseAccess checks what an access token itself says: signature, kind, issuer, environment and time. It does
+// not check that the session still exists; its caller looks that up.
 func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, engine.Refuse(engine.Unauthorized, nil)

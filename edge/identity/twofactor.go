@@ -35,8 +35,8 @@ const (
 	sealOTP       = "totp" // the label under which the secrets are sealed
 )
 
-// askFactor answers a right password with a challenge: a token with which the client sends the
-// second factor. The sign-in waits in the store under the token's hash. No session exists yet.
+// askFactor answers a right password with a challenge: a token that the client sends back together with the
+// second factor. The store keeps the sign-in under the token's hash until then. No session exists yet.
 func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	token, hash := newToken()
 	err := h.Accounts.OpenChallenge(c.Context, hash, in)
@@ -49,12 +49,12 @@ func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn
 	return &api.SignIn{RequiresTwoFactor: true, ChallengeToken: token, Email: u.Email}, nil
 }
 
-// verifyTwoFactor answers a challenge and opens the session that waits for it. The session belongs
-// to the client that answers, which need not be the one that sent the password.
+// verifyTwoFactor checks the answer to a challenge and opens the session. The session belongs to the client that
+// answers, which need not be the one that sent the password.
 func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api.Session, error) {
 	hash := sha256.Sum256([]byte(in.ChallengeToken))
-	// The store counts the try before the code is read. A client that breaks off the request has
-	// used up its try all the same.
+	// The store counts the try before the code is read, so a client that breaks off the request has used up the
+	// try all the same.
 	user, err := h.Accounts.TryChallenge(c.Context, hash)
 	if err != nil {
 		return nil, factorRefusal(err)
@@ -63,8 +63,8 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	if err != nil {
 		return nil, err
 	}
-	// The store uses up the challenge and the factor in one transaction. Of two requests with the
-	// same code one opens a session.
+	// The store uses up the challenge and the factor in one transaction, so of two requests with the same code
+	// only one opens a session.
 	id, err := h.Accounts.PassChallenge(c.Context, hash, f, signInOf(c, user))
 	if err != nil {
 		return nil, factorRefusal(err)
@@ -76,9 +76,8 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	return h.sessionOf(c, u, id)
 }
 
-// readFactor reads the second factor that a user shows. It checks a one-time code itself, because
-// that needs the sealed secret. A recovery code it only hashes: the store looks the hash up when it
-// uses the code up.
+// readFactor reads the second factor that a user sent. It checks a one-time code itself, because that needs the
+// sealed secret. It only hashes a recovery code: the store looks the hash up when it uses the code up.
 func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.Factor, error) {
 	// People copy recovery codes with their hyphens, or without, and in either case.
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
@@ -87,7 +86,8 @@ func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.
 		sum := sha256.Sum256([]byte(code))
 		return accounts.Factor{Recovery: sum[:]}, nil
 	}
-	// Guess counts the try before the code is checked: six digits would soon be guessed otherwise.
+	// Guess counts the try before the code is checked. Without this count somebody could try all codes of six
+	// digits.
 	sealed, err := h.Accounts.Guess(c.Context, user)
 	if err != nil {
 		return accounts.Factor{}, factorRefusal(err)
@@ -105,8 +105,7 @@ func factorRefusal(err error) error {
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return codeInvalid
-	// Both mean that the sign-in has to begin from the start: the client shows the password form
-	// again.
+	// Both mean that the sign-in has to start again: the client shows the password form.
 	case errors.Is(err, accounts.ErrChallengeOver), errors.Is(err, accounts.ErrPasswordChanged):
 		return &engine.Refusal{Code: engine.Unauthorized, Message: "Sign in again.", Details: route.Reason{Reason: "CHALLENGE_EXPIRED"}}
 	case errors.Is(err, accounts.ErrGuesses):
@@ -126,7 +125,8 @@ func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Tim
 	if err != nil {
 		return 0, false, err
 	}
-	// A device's clock may be behind or ahead, so the steps beside the current one count too.
+	// A device's clock may be slow or fast, so the codes of the steps before and after the current one are valid
+	// too.
 	current := now.Unix() / otpStep
 	for step := current - otpSkew; step <= current+otpSkew; step++ {
 		want, err := hotp.GenerateCodeCustom(string(secret), uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
@@ -140,8 +140,7 @@ func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Tim
 	return 0, false, nil
 }
 
-// otpContext binds a sealed secret to its user: copied into another user's row, it cannot be
-// opened.
+// otpContext binds a sealed secret to its user: it cannot be opened after it was copied into another user's row.
 func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
 
 // enrollTwoFactor draws a secret for one-time codes and stores it sealed. Sign-ins do not ask for
@@ -220,8 +219,8 @@ func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})
 }
 
-// newRecoveryCodes draws codes in the form in which people write them down, in groups with hyphens.
-// The hashes are of the codes without hyphens: readFactor removes hyphens before it hashes.
+// newRecoveryCodes draws codes in the form that people write down, in groups with hyphens. The hashes are of the
+// codes without hyphens, because readFactor removes hyphens before it hashes.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCount {
 		var b [recoveryBytes]byte

@@ -60,8 +60,8 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 	return h.me(c, nil)
 }
 
-// eraseMe ends the caller's account and forgets the person. A caller with a second factor must show
-// it, because this cannot be undone.
+// eraseMe closes the caller's account and erases what is known about the person. A caller with a second factor
+// must show it, because this cannot be undone.
 func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) 
 	if u.TwoFactor {
 		f, err := h.readFactor(c, u.ID, in.Code)
 		if err == nil {
-			// UseFactor uses the code up, so that it cannot serve for a second deed.
+			// UseFactor uses the code up, so that it cannot be used for a second action.
 			err = factorRefusal(h.Accounts.UseFactor(c.Context, u.ID, f))
 		}
 		if err != nil {

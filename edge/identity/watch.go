@@ -13,15 +13,14 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// What a proof rests on may change on any node: somebody revokes a key, ends a session or takes a
-// role away. The tables note every change, and each node reads these notes every watchEvery. It
-// makes a proof again if the proof is older than a change of what it rests on. So a change takes
-// effect on every node within a second. A node that could not read the notes for watchTrust trusts
-// no proof that is older than watchTrust.
+// What a proof rests on may change on any node: somebody revokes a key, ends a session or takes a role away. The
+// tables note every change, and each node reads these notes every watchEvery. It makes a proof again if the
+// proof is older than a change of what it rests on. So a change takes effect on every node within a second. A
+// node that could not read the notes for watchTrust does not trust proofs older than watchTrust.
 const (
 	watchEvery = 400 * time.Millisecond
 	watchTrust = time.Second
-	watchBack  = 10 * time.Second // how far back to look, because a note may become visible late
+	watchBack  = 10 * time.Second // how far back a node reads notes, because a note may become visible late
 	watchCall  = 2 * time.Second
 	touchEvery = 10 * time.Second // how often the last use of keys is written
 	pruneEvery = time.Hour
@@ -48,13 +47,12 @@ func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	h.changes.mu.Lock()
 	checked := h.changes.checked
 	h.changes.mu.Unlock()
-	// A young proof is trusted even if the notes cannot be read: it comes from the tables
-	// themselves.
+	// A young proof is trusted even if the notes cannot be read, because it was just made from the tables.
 	return now.Sub(checked) < watchTrust || now.Sub(p.at) < watchTrust
 }
 
-// forgetProofs makes this node at once forget what it has proven about a subject. The handler of a
-// change calls it so that its own client sees the change in the very next request.
+// forgetProofs makes this node forget at once what it has proven about a subject. The handler of a change calls
+// it so that its own client sees the change in the very next request.
 func (h *Handlers) forgetProofs(subject string) { h.changes.at.Store(subject, time.Now()) }
 
 // uses are the last uses of API keys that have not been written yet. Writing each use at once would
@@ -85,8 +83,8 @@ func (u *uses) take() map[int64]time.Time {
 	return taken
 }
 
-// giveBack takes uses back that could not be written, so that the next touch writes them. Uses that
-// were noted since are later, so they win.
+// giveBack stores uses again that could not be written, so that the next touch writes them. Uses that were noted
+// since are later, so they are kept instead.
 func (u *uses) giveBack(last map[int64]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -124,8 +122,8 @@ func (w *Watch) Stop(ctx context.Context) error {
 	return nil
 }
 
-// run does each task when it is due, one at a time, so w.seen needs no lock. A task that panics is
-// logged, and the watch goes on.
+// run does each task when it is due, one at a time, so w.seen needs no lock. If a task panics, run logs it and
+// goes on.
 func (w *Watch) run(ctx context.Context) {
 	defer close(w.done)
 	every := func(d time.Duration) *time.Ticker { return time.NewTicker(d) }
@@ -153,8 +151,8 @@ func (w *Watch) run(ctx context.Context) {
 // readChanges reads the changes of the last seconds and makes this node forget what it proved about
 // their subjects.
 func (w *Watch) readChanges(ctx context.Context) {
-	// A change that is committed after this moment may be missing from the notes, so this moment is
-	// as far as the reading reaches.
+	// A change that is committed after this moment may not be among the notes, so only changes before it count
+	// as seen.
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, watchCall)
 	defer cancel()
@@ -173,18 +171,19 @@ func (w *Watch) readChanges(ctx context.Context) {
 		w.forgetProofs(n.Subject)
 		signing = signing || n.Subject == "signing"
 	}
-	// Access tokens may be signed by a new key from now on, so the keys are read before this look
-	// counts as done.
+	// Access tokens may be signed by a new key from now on, so the keys are read before the changes count as
+	// seen.
 	if signing {
 		if err := w.reloadSigning(ctx); err != nil {
 			w.logFailure(ctx, "read signing keys", err)
 		}
 	}
-	// Only now does the look count: every subject that it found has been forgotten.
+	// Only now do the changes before began count as seen, because every subject that was found has been
+	// forgotten.
 	w.changes.mu.Lock()
 	w.changes.checked = began
 	w.changes.mu.Unlock()
-	// A note older than watchBack is not read any more. Twice that span leaves room for clocks that
+	// A note older than watchBack is not read any more. Its entry is kept longer than that, because clocks may
 	// differ.
 	maps.DeleteFunc(w.seen, func(_ int64, at time.Time) bool { return began.Sub(at) > 2*watchBack })
 	for subject, at := range w.changes.at.All() {
@@ -206,8 +205,8 @@ func (w *Watch) touch(ctx context.Context) {
 	}
 }
 
-// prune deletes rows that nobody can use any more: ended sessions and codes, counts of mails, and
-// answers kept for repeats. All nodes do it; a second deletion finds nothing.
+// prune deletes rows that nobody can use any more: ended sessions and codes, counts of mails, and answers kept
+// for repeats. All nodes do it; a deletion that another node has done already finds nothing.
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.Accounts.Prune(ctx); err != nil {
 		w.logFailure(ctx, "delete sessions and codes that have ended", err)

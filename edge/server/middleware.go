@@ -46,11 +46,11 @@ type exchange struct {
 	// key and org are set for a request of an API key, as soon as the key is proven. The request log keeps only
 	// such requests, so a request without a key is not in it.
 	key, org int64      // numbers of the API key and its organization; 0: the request has no key
-	client   netip.Addr // of that key's request
+	client   netip.Addr // the client's address; set together with key
 }
 
-// Admit counts the request by what its body names, once the body has been read. It makes exchange a route.Gate,
-// as Charge and Left do.
+// Admit counts the request by what its body names, once the body has been read. With Admit, Charge and Left an
+// exchange is a route.Gate.
 func (x *exchange) Admit(c *route.Call, in any) error { return x.count.ByBody(c, in) }
 
 // Charge counts bytes that an organization is about to write, or refuses with QUOTA_EXCEEDED.
@@ -65,7 +65,7 @@ func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
 	return err
 }
 
-// Left tells what a subject's bucket of a tier holds.
+// Left returns how much is left in a subject's bucket of a tier.
 func (x *exchange) Left(tier route.Tier, subject string, perMinute int) route.Left {
 	v := x.limits.Left(tier, subject, perMinute, x.now)
 	return route.Left{Limit: v.Limit, Remaining: v.Remaining, Resets: v.Reset}
@@ -83,7 +83,7 @@ func (x *exchange) logAttrs(others ...slog.Attr) []slog.Attr {
 // exchangeKey is the key under which a request carries its exchange.
 type exchangeKey struct{}
 
-// exchangeOf returns the exchange that beginExchange has opened.
+// exchangeOf returns the exchange that beginExchange put into the request.
 func exchangeOf(ctx *fasthttp.RequestCtx) *exchange {
 	x, _ := ctx.UserValue(exchangeKey{}).(*exchange)
 	return x
@@ -113,9 +113,9 @@ func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 	return x
 }
 
-// endExchange closes an exchange: it writes the request id and the headers, records the metrics and notes the
-// request in the log of its API key. It runs after the answer is complete, because the headers tell what is left
-// of the rate limit, and the log what was answered.
+// endExchange closes an exchange: it writes the request id and the headers, records the metrics and adds the
+// request to the log of its API key. It runs after the answer is complete: the headers say how much is left of
+// the rate limit, and the log has the answer's status.
 func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
 	s.setSecurityHeaders(ctx)
@@ -138,7 +138,7 @@ func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findOperation) }
 
 // findOperation serves a request by its path. A request whose borders are ambiguous is refused before the router
-// sees it, and its connection closes, so that nothing behind it is taken for a request.
+// sees it. Its connection closes, so that no bytes after it are read as another request.
 func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 	if isAmbiguous(ctx.Request.Header.RawHeaders()) {
 		ctx.SetConnectionClose()
@@ -231,8 +231,8 @@ func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	return x.count.Unrouted(socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 }
 
-// countPage serves a page that is not an operation and counts it as a public read. A 304 is
-// answered from memory and does not count.
+// countPage serves a page that is not an operation and counts it as a public read. A 304 is answered from memory
+// and does not count.
 func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -247,13 +247,13 @@ func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// operation is a row of the table with all that can be worked out before the first request.
+// operation is a row of the table, with everything that can be worked out before the first request.
 type operation struct {
 	op        *route.Op
 	params    []route.PathParam
 	observers *observers
 	names     buckets.Names
-	tagged    bool // its answers carry an entity tag
+	tagged    bool // its answers have an entity tag
 	// perform carries the request out and, if it succeeds, writes the answer.
 	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
 }
@@ -303,15 +303,15 @@ func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 	}
 }
 
-// buffers are those that handlers write their answers into.
+// buffers are the memory that handlers write their answers into.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooled is the size in bytes up to which an answer's buffer is kept for another request. A larger one is left
+// maxPooled is the largest size in bytes of a buffer that is kept for another request. A larger buffer is left
 // to the garbage collector, so that one large answer does not occupy memory for good.
 const maxPooled = 64 << 10
 
-// serveOperation takes a matched request through the middle to its handler and, if that succeeds, writes the
-// answer. Its steps are in the order of docs/ARCHITECTURE.md, The way of a request.
+// serveOperation takes a matched request through all steps before its handler, calls the handler and, if that
+// succeeds, writes the answer. The steps are in the order of docs/ARCHITECTURE.md, The way of a request.
 func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
 	if !readPath(ctx, o.params) {
 		if err := s.countUnrouted(ctx, x); err != nil {
@@ -399,7 +399,7 @@ func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	} else if call.Body, err = readBody(ctx, o.op); err != nil {
 		return err
 	}
-	if ctx.IsPost() || o.op.Handler.Types() != nil { // other answers have no words for people
+	if ctx.IsPost() || o.op.Handler.Types() != nil { // other answers have no text that could be translated
 		call.Languages = languagesOf(ctx)
 	}
 	if o.op.Tier == route.TierAuth {
@@ -420,7 +420,7 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	if err := o.op.Handler.Serve(call, source{ctx}, buf); err != nil {
 		return err
 	}
-	// The handler of a stream only says what the stream shows; the hub answers and keeps the connection.
+	// The handler of a stream only returns what the stream shows. The hub answers and keeps the connection.
 	if call.Topic != nil {
 		return s.cfg.Hub.Serve(call.Context, ctx, sse.Request{
 			Topic: *call.Topic, Client: route.Network(call.Client), LastID: string(ctx.Request.Header.Peek("Last-Event-ID")),
@@ -433,7 +433,7 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 		}
 		return err
 	}
-	// writeAnswer and shareAnswer copy the body, or pack it into other memory. So the buffer is free when they
+	// writeAnswer and shareAnswer copy or compress the body into other memory, so the buffer is free when they
 	// return.
 	s.writeAnswer(ctx, o.op.Status, buf.Bytes())
 	// The answer to a caller without credentials depends on nobody, so caches may share it. A versioned row's answer

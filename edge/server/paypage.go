@@ -16,9 +16,9 @@ import (
 	"boxoffice/engine"
 )
 
-// registerPayPage adds the page of payment links, which needs no script: its form is sent to the same address.
-// The page reads and pays through operations of the public API (performFor), so their limits and refusals hold
-// for the page too. Without these operations in the table there is no page.
+// registerPayPage adds the page of payment links. The page needs no script: its form is sent to the same
+// address. It reads and pays through operations of the public API (performFor), so their limits and refusals
+// hold for the page too. Without these operations in the table there is no page.
 func (s *Server) registerPayPage(page *web.PayPage) {
 	p := &payPage{Server: s, page: page, read: s.findOp("getPaymentLink"), pay: s.findOp("payByLink"), verify: s.findOp("verifyByLink")}
 	if p.read == nil || p.pay == nil || p.verify == nil {
@@ -45,14 +45,15 @@ type payPage struct {
 	read, pay, verify *route.Op
 }
 
-// show serves the page. The token is in the path and does not leak, for the reasons that orderPage names.
+// show serves the page. The token in the path does not leak, for the reasons that the comment of orderPage
+// gives.
 func (p *payPage) show(ctx *fasthttp.RequestCtx) {
 	p.showOrder(ctx, &web.Pay{Token: tokenOf(ctx)}, fasthttp.StatusOK)
 }
 
-// begin opens an attempt to pay. A success leads back to the page by 303, so that reloading it does not send the
-// form again; the page then says where the payer goes on. Another site may send this form as well, but gains
-// nothing: the request carries no credential but the token, which that site would have to know.
+// begin opens an attempt to pay. After a success it redirects to the page by 303, so that reloading the page
+// does not send the form again. The page then has the link to the provider. Another site may send this form as
+// well, but gains nothing: the request has no credential except the token, which that site would have to know.
 func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 	x := exchangeOf(ctx)
 	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
@@ -65,7 +66,8 @@ func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 		p.answerError(ctx, x, err)
 		return
 	}
-	// The form carries a key that the page drew when it was written. A form that is sent twice opens one attempt.
+	// The form has a key that the server drew when it wrote the page, so a form that is sent twice opens one
+	// attempt.
 	a := p.performFor(ctx, x, p.pay, &mcp.Request{
 		Params: map[string]string{"token": token}, Path: "/api/v1/payment-links/" + token + "/pay", IdempotencyKey: string(form.Peek("key")), Body: body,
 	})
@@ -86,9 +88,9 @@ func tokenOf(ctx *fasthttp.RequestCtx) string {
 	return url.PathEscape(decodeUnreserved(token))
 }
 
-// showOrder writes the page of the order as it is now. v brings what the page says beside the order, such as why
-// paying was refused. An order that cannot be found is a page with 404, any other refusal is answered as an
-// error.
+// showOrder writes the page of the order as it is now. v holds what the page says besides the order, such as why
+// the payment was refused. An order that cannot be found is answered by a page with 404, and any other refusal
+// as an error.
 func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	x := exchangeOf(ctx)
 	a := p.readOrder(ctx, x, v.Token)
@@ -106,8 +108,9 @@ func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, v) })
 }
 
-// readOrder reads the order. If a payer has begun to pay it, the providers are asked how far the payment is,
-// because the payer may have just come back from one of them. If they don't answer, the page shows what is known.
+// readOrder reads the order. If a payer has begun to pay it, readOrder asks the providers how far the payment
+// is, because the payer may have just come back from one of them. If they don't answer, the page shows what is
+// known.
 func (p *payPage) readOrder(ctx *fasthttp.RequestCtx, x *exchange, token string) *mcp.Answer {
 	params, path := map[string]string{"token": token}, "/api/v1/payment-links/"+token
 	a := p.performFor(ctx, x, p.read, &mcp.Request{Params: params, Path: path})

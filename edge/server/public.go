@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	worthPacking = 1 << 10  // bytes of an answer above which it is packed
-	packedBytes  = 32 << 20 // bytes of packed answers that are kept
+	worthPacking = 1 << 10  // a longer answer is compressed; in bytes
+	packedBytes  = 32 << 20 // most bytes of compressed answers that are kept
 )
 
 var (
-	// A cache may give such an answer away for a second without asking, and for five more while it asks for a
-	// newer one.
+	// publicCache is the Cache-Control of a public answer. A cache may use the answer for one second without
+	// asking, and for five more while it asks for a newer one.
 	publicCache = []byte("public, max-age=1, stale-while-revalidate=5")
-	// A cache must not give the public answer to a caller who signs in, or a packed body to a client that cannot
-	// unpack it.
+	// publicVary is the Vary header of a public answer. A cache must not give the answer to a caller who signs
+	// in, or a compressed body to a client that cannot decompress it.
 	publicVary = []byte("Accept-Encoding, Authorization")
 )
 
@@ -28,19 +28,20 @@ var (
 type packs struct {
 	mu   sync.Mutex
 	kept map[string]*packed // by the entity tag of the packed form
-	// bytes adds up the bodies that are packed. It is read and written under mu.
+	// bytes is the total length of the compressed bodies. It is read and written under mu.
 	bytes int
 }
 
-// packed is one answer in one coding. once packs the body; other requests for the same tag wait for it.
+// packed is one answer in one compression. The first request compresses the body inside once; other requests for
+// the same tag wait for it.
 type packed struct {
 	once sync.Once
 	body []byte
 }
 
-// packOnce returns the body in a coding, from memory if the body with this entity tag was packed before. When
-// more than packedBytes are kept it forgets all of them; what is still asked for is packed again. The body is
-// packed outside of the lock, so that a large answer does not hold up requests for others.
+// packOnce returns the compressed body, from memory if the body with this entity tag was compressed before. When
+// more than packedBytes are kept it forgets all of them; a body that is asked for again is compressed again. It
+// compresses outside of the lock, so that a large answer does not hold up requests for others.
 func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	p.mu.Lock()
 	if p.kept == nil || p.bytes > packedBytes {
@@ -61,10 +62,10 @@ func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	return one.body
 }
 
-// shareAnswer adds an entity tag to an answer, and packs it for clients that accept that. If the
-// request had no Authorization header, and the deployment allows it, caches may give the answer to others. A client
-// that has the answer already gets a 304, which does not count against its limit unless making the answer took
-// the database.
+// shareAnswer adds an entity tag to an answer, and compresses it for clients that accept that. If the request
+// had no Authorization header, and the deployment allows it, caches may give the answer to others. A client that
+// already has the answer gets a 304. The 304 does not count against the client's limit unless making the answer
+// took the database.
 func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	if s.cfg.PublicCache && len(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)) == 0 {
@@ -72,7 +73,7 @@ func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 	}
 	h.AddBytesV(fasthttp.HeaderVary, publicVary)
 	if coding := web.ChooseCoding(&ctx.Request.Header); coding != "" && len(body) > worthPacking {
-		// The packed body is another representation of the answer, so it has another tag (RFC 9110, 8.8.3).
+		// The compressed body is another representation of the answer, so it has another tag (RFC 9110, 8.8.3).
 		tag = coding.Tag(tag)
 		ctx.SetBody(s.packs.packOnce(tag, coding, body))
 		h.Set(fasthttp.HeaderContentEncoding, string(coding))

@@ -17,10 +17,9 @@ import (
 	"boxoffice/persistence/idempotency"
 )
 
-// Replies repeats the answers of writes that come with an Idempotency-Key. Stored answers are
-// sealed under a key that is derived from the client's key and the deployment's: some answers carry
-// a secret that is shown only once, and somebody who has only the table must not be able to read
-// it.
+// Replies repeats the answers of writes that come with an Idempotency-Key. It seals stored answers under a key
+// that is derived from the client's key and the deployment's. Some answers have a secret that is shown only
+// once, and somebody who has only the table must not be able to read it.
 type Replies struct {
 	Store   *idempotency.Store
 	Secrets *secrets.Master
@@ -33,9 +32,10 @@ const (
 	keepTime    = 2 * time.Second // for storing an answer
 )
 
-// performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. A key
-// that came with another request before is refused (IDEMPOTENCY_KEY_REUSED), and so is one whose first request is
-// still running. A stored answer is two bytes of its status, big endian, and then its body.
+// performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. It
+// refuses a key that came with a different request before (IDEMPOTENCY_KEY_REUSED), and a key whose first
+// request is still running (IDEMPOTENCY_IN_FLIGHT). A stored answer is two bytes of its status, big endian, and
+// then its body.
 func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
@@ -70,15 +70,16 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 	return nil
 }
 
-// keepReply stores the answer if it is one that a repeat should get. The write has been carried out already, so
-// the client gets its answer even if storing it fails. The time for storing comes from the server and not from
-// the call, whose own may be used up.
+// keepReply stores the answer if a repeat should get it. The write has been carried out already, so the client
+// gets its answer even if storing it fails. Storing has a timeout of its own and does not use the call's, which
+// may have passed.
 func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r idempotency.Request, label string) {
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
-	// These statuses may turn out differently when the client tries again: the outage passes, the conflict is
-	// settled, the limit fills up, the client signs in. So the key is given up, and a repeat is carried out.
+	// These statuses may turn out differently when the client tries again: the outage ends, the conflict is
+	// settled, the limit fills up, the client signs in. So keepReply gives the key up, and a repeat is carried
+	// out.
 	switch status := ctx.Response.StatusCode(); {
 	case status >= 500 || status == fasthttp.StatusConflict || status == fasthttp.StatusTooManyRequests || status == fasthttp.StatusUnauthorized:
 		err = s.cfg.Replies.Store.GiveUp(within, r)
@@ -101,7 +102,7 @@ func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Ca
 func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
 	var body []byte
-	if f := formOf(ctx); f != nil { // of an upload the multipart borders are left out: a repeat has others
+	if f := formOf(ctx); f != nil { // an upload: the multipart borders do not count, because a repeat has different ones
 		body = f.Sum[:]
 	} else {
 		body = ctx.Request.Body()

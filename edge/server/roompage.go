@@ -34,15 +34,15 @@ func (s *Server) registerRoomPage(page *web.RoomPage) {
 	s.router.POST(path, s.countPage(p.enter))
 }
 
-// roomPage serves that page. read, join and confirm are the operations that it performs.
+// roomPage serves the page of a waiting room. It performs the operations read, join and confirm.
 type roomPage struct {
 	*Server
 	page                *web.RoomPage
 	read, join, confirm *route.Op
 }
 
-// show serves the page. The query carries the token of a place or of a mailed link, which does not leak for the
-// reasons that orderPage names.
+// show serves the page. The query has the token of a place or of a mailed link. It does not leak, for the
+// reasons that the comment of orderPage gives.
 func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()
 	p.showRoom(ctx, &web.Room{
@@ -51,9 +51,9 @@ func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	}, fasthttp.StatusOK)
 }
 
-// enter joins the room, and leads the visitor by 303 to the address of their place, so that reloading it does not
-// join again. Another site may send this form as well, but gains nothing: the request carries no credential, and
-// only the visitor's browser reads the address.
+// enter joins the room, and redirects the visitor by 303 to the address of their place, so that reloading it
+// does not join again. Another site may send this form as well, but gains nothing: the request has no
+// credential, and only the visitor's browser reads the address.
 func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	x := exchangeOf(ctx)
 	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
@@ -62,7 +62,7 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	}
 	e, err := p.eventOf(ctx, x)
 	if err != nil || e == nil {
-		p.showRoom(ctx, new(web.Room), fasthttp.StatusOK) // it says why
+		p.showRoom(ctx, new(web.Room), fasthttp.StatusOK) // showRoom looks the event up again and answers why there is none
 		return
 	}
 	form := ctx.PostArgs()
@@ -96,8 +96,8 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerCacheControl, noStore)
 }
 
-// sendForm joins with the fields of the form, or confirms the mailed link whose token invitation is. A form
-// without a readable party size leaves it out.
+// sendForm joins with the fields of the form. If invitation, the token of a mailed link, is set, it confirms
+// that link instead. A form without a readable party size leaves the size out.
 func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string, form *fasthttp.Args, invitation string) (*mcp.Answer, error) {
 	req := &mcp.Request{Params: map[string]string{"id": event}, Path: "/api/v1/public/events/" + event + "/queue", IdempotencyKey: string(form.Peek("key"))}
 	op, fields := p.join, map[string]any{}
@@ -126,8 +126,8 @@ func (p *roomPage) eventOf(ctx *fasthttp.RequestCtx, x *exchange) (*api.Event, e
 	return e, err
 }
 
-// showRoom writes the page of the room as it is now. r brings what the page says beside the room. An event that
-// cannot be found is a page with 404.
+// showRoom writes the page of the room as it is now. r holds what the page says besides the room. An event that
+// cannot be found is answered by a page with 404.
 func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 	x := exchangeOf(ctx)
 	e, err := p.eventOf(ctx, x)
@@ -142,8 +142,8 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, r) })
 }
 
-// readRoom reads the room and the visitor's place into r. If the visitor's ticket belongs to no entry, the page
-// says that (r.Lost) and shows the room as to somebody who has not joined.
+// readRoom reads the room and the visitor's place into r. If the visitor's token belongs to no place, the page
+// says that (r.Lost) and shows the room as it is for somebody who has not joined.
 func (p *roomPage) readRoom(ctx *fasthttp.RequestCtx, x *exchange, r *web.Room) error {
 	req := &mcp.Request{Params: map[string]string{"id": r.Event.ID}, Path: "/api/v1/public/events/" + r.Event.ID + "/queue"}
 	if r.Ticket != "" && !r.Mailed {

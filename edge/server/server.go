@@ -1,7 +1,6 @@
-// Package server is the node's HTTP door: the listener, the limits, the way of a
-// request from its bytes to a handler of the route table and back, and the error
-// envelope. It knows rows (edge/route) and nothing of what they do: handlers see a
-// route.Call and their typed request, and nothing of HTTP.
+// Package server is the node's HTTP server: the listener, the limits, the steps of a request from its bytes to a
+// handler of the route table and back, and the error envelope. It knows the rows (edge/route) but not what they
+// do: handlers see a route.Call and their typed request, and nothing of HTTP.
 //
 // The node makes one Server, starts it with a listener and stops it: Drain turns
 // readiness off, Stop closes the listener, lets requests finish and returns when
@@ -48,7 +47,7 @@ const (
 	defaultTotal   = 20_000
 )
 
-// Config is what a Server is made of.
+// Config has what a Server works with.
 type Config struct {
 	Ops          []route.Op
 	Env          string // live or test
@@ -63,19 +62,19 @@ type Config struct {
 	Replies        *Replies        // nil: only actors know repeats
 	Origins        []string        // browsers' origins that may call; "*": all
 	PublicCache    bool            // answers to callers without credentials may be kept for a second
-	HTTPS          bool            // clients come by HTTPS, and must go on so
-	Ready          func() error    // nil when requests may come; else why not
-	Lacking        func() []string // what is away while requests may come; may be nil
+	HTTPS          bool            // clients use HTTPS, and are told to use nothing else
+	Ready          func() error    // returns nil if requests may come, or why not
+	Lacking        func() []string // the services that do not answer although requests may come; may be nil
 	Full           func() bool     // whether there is no room for what requests would change; nil: never
 	TrustedProxies []netip.Prefix
-	UploadDir      string                            // where the files of requests lie until they are answered
+	UploadDir      string                            // where uploaded files are kept until their requests are answered
 	MaxPerAddress  int                               // open connections of one address; 0: 4,096
 	MaxConnections int                               // open connections; 0: 20,000
-	Quota          *quota.Counter                    // of what organizations write; nil: none
+	Quota          *quota.Counter                    // limits how much organizations write in a day; nil: no limit
 	Requests       *requestlog.Log                   // where the requests of API keys are kept; nil: nowhere
 	Agents         func() (*mcp.Server, error)       // answers agents; nil: there is no interface for them
 	Document       func() (*openapi.Document, error) // served with its page; nil: none
-	Mailbox        fasthttp.RequestHandler           // shows captured mail to people on this machine; nil: none is captured
+	Mailbox        fasthttp.RequestHandler           // shows captured mail to people on this machine; nil: mail is not captured
 	Rush           fasthttp.RequestHandler           // starts and shows a rush of simulated buyers for people on this machine; nil: this is no demo
 	OrderPage      OrderPage                         // what the pages of orders show; nil: there are none
 	Shop           *Shop                             // what the pages of events show; nil: there are none
@@ -98,14 +97,14 @@ type Server struct {
 	bodies  meter
 	packs   packs
 	trouble *web.TroublePage // what people read instead of the envelope of an error; nil: there are no pages
-	uploads *form.Places     // of the files that are being read
+	uploads *form.Places     // the places of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
 
-	base     context.Context // of every call
+	base     context.Context // the parent of every call's context
 	cancel   context.CancelFunc
 	listener *socket.Listener
-	detached sync.WaitGroup // requests that are answered beside fasthttp's loop
+	detached sync.WaitGroup // requests that are answered outside of fasthttp's loop
 	served   chan struct{}  // closed when the serving goroutine has ended
 	failed   chan error
 	draining atomic.Bool
@@ -124,8 +123,8 @@ func New(cfg Config) (*Server, error) {
 		served: make(chan struct{}), failed: make(chan error, 1),
 		bodies: meter{budget: bodyBudget}, uploads: form.NewPlaces(),
 	}
-	// Calls hang on the server's context and not on a connection's: a write that has begun is carried out even if
-	// its client leaves.
+	// A call's context comes from the server's and not from a connection's: a write that has begun is carried
+	// out even if its client leaves.
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.other = s.metrics.observersOf("none")
 	s.rows = make(map[string]fasthttp.RequestHandler, len(cfg.Ops))
@@ -170,14 +169,14 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// quiet passes on what fasthttp logs about connections, but without what it quotes. Quotes come
-// from requests that it could not read, and may be secrets.
+// quiet passes on what fasthttp logs about connections, but leaves out the texts that it quotes. They come from
+// requests that fasthttp could not read, and may be secrets.
 type quiet struct{ log *slog.Logger }
 
 // quoted matches a quoted text with its escapes, also one that is cut off before its end.
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
 
-// Printf makes it a fasthttp.Logger.
+// Printf logs a message of fasthttp. With this method quiet is a fasthttp.Logger.
 func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("fasthttp", slog.String("text", quoted.ReplaceAllString(fmt.Sprintf(format, args...), `"…"`)))
 }

@@ -16,22 +16,23 @@ import (
 	"boxoffice/engine"
 )
 
-// Shop is where the pages that the server writes get their content from. Each function answers as for a caller
-// without credentials; refusals such as EVENT_NOT_FOUND mean that the public may not see the thing.
+// Shop has the functions from which the written pages get their content. Each function answers as it would a
+// caller without credentials. A refusal such as EVENT_NOT_FOUND means that the public may not see what was asked
+// for.
 type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
-	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
+	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // the event with this id
 	Embed     func(ctx context.Context, slug string, now time.Time) (e *api.Event, origins []string, err error)
 	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
-	Calendar  func(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) // what an organization has on (RFC 5545)
-	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // of the pages that search engines may list
+	Calendar  func(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) // an organization's events as a calendar file (RFC 5545)
+	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // the paths of the pages that search engines may list
 }
 
 // mapAge is how long a site map is served before it is made again. A new event is missing from it for at most that long.
 const mapAge = 10 * time.Minute
 
-// registerShop adds the built pages, the pages of events, and what search engines and other
-// programs read to find events. small are the files of the pages that nothing builds.
+// registerShop adds the built pages, the pages of events, and the files from which search engines and other
+// programs learn of events. small are the files of the pages that nothing builds.
 func (s *Server) registerShop(small []web.File) error {
 	files, err := web.App()
 	if err != nil {
@@ -87,8 +88,8 @@ func shownIfFound[T any](shown *T, err error) (*T, error) {
 	return shown, err
 }
 
-// writtenPage serves a page that the server writes for what a slug names. write writes it, and returns false if
-// there is no such thing: the page then says so, with 404.
+// writtenPage serves a page that the server writes for a slug. write writes it, and returns false if nothing has
+// this slug: the page then says so, with 404.
 func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time) (found bool, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -110,8 +111,8 @@ func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time)
 	}
 }
 
-// answerTagged answers with a body that is written for each request, under its entity tag. Clients may keep
-// it but must ask each time ("no-cache"); one that has this very body gets a 304 without it.
+// answerTagged answers with a body that is written for each request, under its entity tag. Clients may keep it
+// but must ask each time ("no-cache"); a client that has this very body gets a 304 without it.
 func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	h.SetCanonical(headerCacheControl, []byte("no-cache"))
@@ -145,8 +146,8 @@ func (s *Server) serveCalendar(ctx *fasthttp.RequestCtx) {
 	s.answerTagged(ctx, "text/calendar; charset=utf-8", body)
 }
 
-// serveCover serves a generated picture for an event that has none of its own. The picture depends on the address
-// alone: nothing is looked up, and it may be kept for a year (31,536,000 seconds).
+// serveCover serves a generated picture for an event that has no picture of its own. The picture depends on the
+// address alone: nothing is looked up, and caches may keep it for a year (31,536,000 seconds).
 func serveCover(ctx *fasthttp.RequestCtx) {
 	category, _ := ctx.UserValue("category").(string)
 	id, _ := ctx.UserValue("id").(string)
@@ -159,11 +160,11 @@ func serveCover(ctx *fasthttp.RequestCtx) {
 const keptCovers = 256
 
 // sharedCover serves the same picture as PNG, for link previews in messengers. Drawing one takes 0.2 s of a
-// processor, so a stranger must not be able to have many drawn: only pictures of events that everybody may see
-// are drawn, one at a time, and the last ones are kept.
+// processor, so a stranger must not be able to make the server draw many. It draws only pictures of events that
+// everybody may see, one at a time, and keeps the last ones.
 func (s *Server) sharedCover() fasthttp.RequestHandler {
 	var mu sync.Mutex
-	drawn := make(map[string][]byte) // by event
+	drawn := make(map[string][]byte) // the picture of each event
 	draw := func(category, id string) (body []byte, err error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -174,7 +175,7 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 			return nil, err
 		}
 		if len(drawn) == keptCovers {
-			clear(drawn) // what is still asked for is drawn again
+			clear(drawn) // a cover that is asked for again is drawn again
 		}
 		drawn[id] = body
 		return body, nil
@@ -202,8 +203,8 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 }
 
 // siteMap serves the addresses of all pages that search engines may list. The list is long and often asked for,
-// so it is made once every mapAge. The lock is held while it is made, so that requests which come together wait
-// for one list instead of making several.
+// so it is made only once every mapAge. The lock is held while it is made, so that requests that come at the
+// same time wait for one list instead of making several.
 func (s *Server) siteMap() fasthttp.RequestHandler {
 	type entry struct {
 		Loc string `xml:"loc"`

@@ -15,10 +15,10 @@ import (
 	"boxoffice/engine"
 )
 
-// readPath checks the parameters of the path, and decodes those that may be any text. The router matches the path
-// as it was sent, so an encoded slash is part of a parameter and never separates two. readPath returns false for
-// a path that cannot name anything; the request is then answered with 404. p.MaxLength is in characters, which
-// for a parameter that is not text are bytes.
+// readPath checks the parameters of the path, and decodes those that may be any text. The router matches the
+// path as it was sent, so an encoded slash is part of a parameter and never separates two. readPath returns
+// false for a path that cannot name anything; the caller then answers 404. p.MaxLength is in characters; for a
+// parameter that is not text, a character is one byte.
 func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 	for i := range params {
 		p := &params[i]
@@ -82,8 +82,10 @@ func plainParam(value string) bool {
 	return true
 }
 
-// provePrincipal authenticates the request. An operation that is public and nothing else is also served to a caller whose credentials prove nothing, because an app that still sends an expired token should not lose the public pages. A key of the other
-// environment (live, test) is always refused: its owner has mixed up the two and should learn of it.
+// provePrincipal authenticates the request. An operation whose only kind of caller is the public is also served
+// to a caller whose credentials prove nothing, because an app that still sends an expired token should not lose
+// the public pages. A key of the other environment (live, test) is always refused: its owner has mixed up the
+// two and should learn of it.
 func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
 	nobody := route.Principal{Kinds: route.Public}
@@ -115,7 +117,7 @@ func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (rou
 	return nobody, err
 }
 
-// readCredentials copies the credentials that the request brought; fasthttp uses their memory again. ok is false
+// readCredentials copies the credentials of the request, because fasthttp uses their memory again. ok is false
 // for an Authorization header that has no bearer token.
 func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credentials, ok bool) {
 	if op.Auth.Has(route.QueryToken) {
@@ -130,7 +132,7 @@ func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credential
 	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
 }
 
-// languagesOf returns the Accept-Language header, or "" if it is longer than anything that a browser sends.
+// languagesOf returns the Accept-Language header, or "" if it is longer than any that a browser sends.
 func languagesOf(ctx *fasthttp.RequestCtx) string {
 	languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
 	if len(languages) > route.MaxLanguages {
@@ -149,8 +151,8 @@ func readVisitor(ctx *fasthttp.RequestCtx) string {
 	return string(bytes.TrimSpace(token))
 }
 
-// idempotencyKey is the header's UUID in lower case, for an operation that writes; empty if the
-// client sent none.
+// idempotencyKey returns the UUID of the Idempotency-Key header in lower case, for an operation that writes. It
+// is empty if the client sent none.
 func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	key := ctx.Request.Header.Peek("Idempotency-Key")
 	if len(key) == 0 || !op.Writes() {
@@ -163,7 +165,8 @@ func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	return s, nil
 }
 
-// source reads a request's parameters from HTTP for a handler's plan, which knows nothing of HTTP.
+// source reads a request's parameters from HTTP. A handler's plan reads them through it, because the plan knows
+// nothing of HTTP.
 type source struct{ ctx *fasthttp.RequestCtx }
 
 func (s source) Param(name string) (string, bool) {

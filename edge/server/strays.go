@@ -13,8 +13,9 @@ import (
 	"boxoffice/engine"
 )
 
-// answerStray answers a request that no operation and no page matches. People who typed a slash too many behind a
-// page's address are led to the page. The request is counted first, so that looking for addresses is limited.
+// answerStray answers a request that no operation and no page matches. It redirects people who typed a slash too
+// many at the end of a page's address to the page. It counts the request first, so that looking for addresses is
+// limited.
 func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
@@ -30,7 +31,8 @@ func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	s.answerError(ctx, x, err)
 }
 
-// isForPages reports whether a request reads an address that people open in a browser. Only the addresses of the API, of agents and of uploaded files are not for people.
+// isForPages reports whether a request reads an address that people open in a browser: every address except
+// those of the API, of agents and of uploaded files.
 func isForPages(ctx *fasthttp.RequestCtx) bool {
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return false
@@ -39,13 +41,13 @@ func isForPages(ctx *fasthttp.RequestCtx) bool {
 	return first != "api" && first != "mcp" && first != "media"
 }
 
-// wantsPage reports whether a person's browser sends the request, at an address that people may be at.
+// wantsPage reports whether a person's browser sends the request, to an address that people open.
 func wantsPage(ctx *fasthttp.RequestCtx) bool {
 	return isForPages(ctx) && bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html"))
 }
 
-// showTrouble answers a person with a page that says what is wrong. When to come again is in the header already,
-// as for programs; the page says it too.
+// showTrouble answers a person with a page that says what is wrong. The Retry-After header already says when to
+// come again; the page says it too.
 func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) {
 	wait, _ := strconv.Atoi(string(ctx.Response.Header.Peek(fasthttp.HeaderRetryAfter))) // 0 if there is none
 	var body bytes.Buffer
@@ -74,9 +76,9 @@ func rawPath(ctx *fasthttp.RequestCtx) string {
 	return string(path)
 }
 
-// findWithoutSlash returns the address of the page that the request names with slashes at its end, or "" if there
-// is no such page. It never leads to another host: a path that begins with two slashes would be read as a host
-// name.
+// findWithoutSlash returns the address of the page that the request names with slashes at its end, or "" if
+// there is no such page. It never redirects to another host: a path that begins with two slashes would be read
+// as a host name.
 func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
 	path := rawPath(ctx)
 	page := strings.TrimRight(path, "/")
@@ -89,8 +91,8 @@ func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
 	return page
 }
 
-// lowerSlug leads a request whose slug has capitals to the same page in lower case, the form in which we write
-// addresses. People type capitals, and each page should have one address.
+// lowerSlug redirects a request whose slug has capitals to the same page in lower case, the form in which we
+// write addresses. People type capitals, and each page should have one address.
 func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		slug, _ := ctx.UserValue("slug").(string)
@@ -102,8 +104,8 @@ func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// redirectTo leads to another path of ours, and keeps the query. The redirect is permanent (308), so browsers
-// remember it.
+// redirectTo redirects to another path of this server, and keeps the query. The redirect is permanent (308), so
+// browsers remember it.
 func redirectTo(ctx *fasthttp.RequestCtx, path string) {
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		path += "?" + string(query)

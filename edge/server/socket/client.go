@@ -10,9 +10,9 @@ import (
 	"boxoffice/edge/route"
 )
 
-// ClientAddress is the address that sent the request: the socket's peer, or, if the peer is a
-// trusted proxy, the right-most hop of X-Forwarded-For that is not one. Hops to the left of that
-// are what the client says about itself and are ignored.
+// ClientAddress returns the address that sent the request. That is the socket's peer or, if the peer is a
+// trusted proxy, the right-most hop of X-Forwarded-For that is not a trusted proxy. Hops to the left of that are
+// what the client says about itself, and are ignored.
 func ClientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	client := peerAddress(ctx.RemoteAddr())
 	if !route.Within(trusted, client) {

@@ -1,5 +1,5 @@
-// Package socket bounds the open connections of a listener, in total and per address, and finds the
-// address that a request came from behind trusted proxies.
+// Package socket bounds the open connections of a listener, in total and per address. It also finds the address
+// of the client whose request came through trusted proxies.
 package socket
 
 import (
@@ -48,7 +48,7 @@ func Bound(ln net.Listener, limits Limits, counts Counts) *Listener {
 	return &Listener{Listener: ln, limits: limits, counts: counts, open: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}}
 }
 
-// Open is how many connections are open.
+// Open returns how many connections are open.
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func Linger(c net.Conn) {
 	}
 }
 
-// NetConn is the connection below, for writers that need its descriptor.
+// NetConn returns the connection that this one wraps, for writers that need its descriptor.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // Close closes the connection and gives its place back, once.
@@ -143,14 +143,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Bounds of a drain.
+// drainBytes and drainTime bound how much drainBody reads, and for how long.
 const (
 	drainBytes = 8 << 20
 	drainTime  = time.Second
 )
 
-// drainBody reads on for a while before the connection is closed. Closing it with unread bytes resets
-// it, and a client that is still sending too large a body would never read why it was refused.
+// drainBody reads for a while before the connection is closed. Closing it with unread bytes resets it, and a
+// client that is still sending too large a body would never read why it was refused.
 func (c *conn) drainBody() {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // if this fails, the connection is closed next anyway
@@ -159,8 +159,8 @@ func (c *conn) drainBody() {
 	_, _ = io.CopyN(io.Discard, c.Conn, drainBytes)
 }
 
-// turnAway answers a connection that is one too many and closes it. The answer fits into an empty
-// send buffer, so the write cannot block.
+// turnAway answers a connection beyond the limits with a 503 and closes it. The answer fits into an empty send
+// buffer, so the write cannot block.
 func turnAway(c net.Conn) {
 	body := `{"error":{"code":"OVERLOADED","message":"Too many connections.","details":null},"meta":{"request_id":"` + uuid.NewString() + `"}}`
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: %d\r\n"+
@@ -168,12 +168,12 @@ func turnAway(c net.Conn) {
 	_ = c.Close() // there is nothing to do about either error
 }
 
-// RetrySeconds is a random Retry-After of 1 to 3 s, so that clients that were turned away together
-// do not come back together.
+// RetrySeconds returns a random Retry-After of 1 to 3 s, so that clients that were turned away together do not
+// come back together.
 func RetrySeconds() int { return 1 + rand.IntN(3) }
 
-// peerAddress is the address at the other end. A connection without an IP address, such as a pipe or a
-// local socket, counts as from this machine.
+// peerAddress returns the address at the other end. A connection without an IP address, such as a pipe or a
+// local socket, counts as a connection from this machine.
 func peerAddress(a net.Addr) netip.Addr {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		if addr, ok := netip.AddrFromSlice(tcp.IP); ok {
