@@ -135,8 +135,8 @@ func (c *valveConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Watch looks at the database again and again until the context ends, by a connection of its own, and
-// shuts and opens the valve. look asks what must be right for the database to be used.
+// Watch checks the database again and again until the context ends, over a connection of its own, and shuts and
+// opens the valve. look returns an error if the database must not be used.
 func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext

@@ -93,8 +93,7 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 	}
 }
 
-// write brings the rows of some orders' tickets, and the rows of their customers, up to the orders'
-// records.
+// write updates the rows of some orders' tickets, and the rows of their customers, from the orders' records.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
 	// Name and address are overwritten only when the holder changes. Otherwise an organizer may
 	// have corrected them, and a correction must not be lost because some other fact about the

@@ -73,8 +73,8 @@ func customersOf(o *order.Order) []customer {
 	return out
 }
 
-// writeCustomers adds the customers of some orders to the events' organizations, or brings their
-// names and times up to date. The name in the latest order wins, unless it is empty.
+// writeCustomers adds the customers of some orders to the events' organizations, or updates their names and
+// times. The name in the latest order wins, unless it is empty.
 func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
 	orgs, err := findOrganizations(ctx, tx, seen)
 	if err != nil {

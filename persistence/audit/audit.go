@@ -61,7 +61,7 @@ func (r *Report) find(format string, args ...any) {
 func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
 // Run audits every stream, one event at a time. It returns an error only if it can't read the
-// journal; what is wrong with the facts stands in the report.
+// journal; the report says what is wrong with the facts.
 func Run(ctx context.Context, j Journal) (*Report, error) {
 	r := &Report{}
 	there, err := j.Records(ctx) // counted first, because a live journal grows in the meantime

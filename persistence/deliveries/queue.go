@@ -18,7 +18,7 @@ const (
 	pagePayload = 128 << 10 // bytes of payloads; a larger payload comes alone
 )
 
-// Page is what one endpoint is to be sent next.
+// Page holds the deliveries that one endpoint is to be sent next.
 type Page struct {
 	Endpoint int64
 	Org      int64

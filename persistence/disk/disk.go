@@ -1,5 +1,5 @@
 // Package disk watches how much room is left on the file system that a private Postgres shares with
-// everything else in the data directory. A Postgres that finds no room for its log stops by itself.
+// everything else in the data directory. A Postgres that finds no room for its log shuts down.
 // So the node refuses new writes before that, while some room is left.
 //
 // The node starts one Watch before its Postgres, and stops the Watch after the Postgres. Look is for a single

@@ -109,7 +109,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(fmt.Errorf("initdb as %s: %w\n%s", s.user, err, out), os.RemoveAll(side))
 	}
-	// The rename is what makes the cluster exist.
+	// The cluster exists only after the rename.
 	if err := os.Rename(side, s.files.cluster); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func chooseIdentity(f files) (identity, error) {
 	return plain, nil
 }
 
-// findUnprivileged finds a user of this machine that is not root. It must stand in /etc/passwd,
+// findUnprivileged finds a user of this machine that is not root. It must be in /etc/passwd,
 // because initdb looks its name up there.
 func findUnprivileged() (string, identity, error) {
 	for _, name := range []string{"postgres", "nobody"} {

@@ -91,7 +91,7 @@ func listInstallations(ctx context.Context) []installation {
 var versionOutput = regexp.MustCompile(`\) (\d+)`)
 
 // inspectProgram asks a postgres program for its version. ok is false if that fails, or if there is
-// no initdb beside the program.
+// no initdb in the program's directory.
 func inspectProgram(ctx context.Context, postgres string) (installation, bool) {
 	path, err := filepath.EvalSymlinks(postgres)
 	if err != nil {

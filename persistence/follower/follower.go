@@ -69,7 +69,7 @@ type Config struct {
 	Busy      func() bool
 }
 
-// Journal is what a follower reads when its feed in memory is not enough. A writer that is reported
+// Journal is read by a follower when its feed in memory is not enough. A writer that is reported
 // closed gets no more batches.
 type Journal interface {
 	Writers(ctx context.Context) ([]journal.Writer, error)

@@ -317,13 +317,13 @@ func (r *round) readMissing(ctx context.Context) error {
 	return nil
 }
 
-// lookUp is how often a rest looks whether its reason still holds.
+// lookUp is the time between two checks, during a rest, of whether the follower still has to rest.
 const lookUp = 100 * time.Millisecond
 
 // mustYield reports whether the follower has to rest: the machine is busy, and no caller waits for the follower.
 func (r *round) mustYield() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.isAwaited() }
 
-// atOnce is how many facts the next transaction may apply.
+// atOnce returns how many facts the next transaction may apply.
 func (r *round) atOnce() int {
 	if r.f.cfg.BusyBatch > 0 && r.mustYield() {
 		return r.f.cfg.BusyBatch

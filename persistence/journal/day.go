@@ -11,12 +11,12 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// indexEvery is how often the spans are brought up to date.
+// indexEvery is the time between two updates of the spans.
 const indexEvery = time.Second
 
-// tendPartitions creates partitions before they are needed, every hour, and brings the spans up to date, every
-// second, until ctx ends. A lane that finds a partition missing creates it itself. Creating it early only saves the
-// lane that delay.
+// tendPartitions creates partitions before they are needed, every hour, and updates the spans, every second,
+// until ctx ends. A lane that finds a partition missing creates it itself. Creating it early only saves the lane
+// that delay.
 func (j *Postgres) tendPartitions(ctx context.Context) {
 	hour, second := time.NewTicker(time.Hour), time.NewTicker(indexEvery)
 	defer hour.Stop()

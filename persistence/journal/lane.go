@@ -59,7 +59,7 @@ type lane struct {
 type stream struct {
 	epoch  int32
 	lost   bool   // whether the epoch is fenced
-	losses int32  // the writer's losses with which the epoch was known to stand
+	losses int32  // the writer's losses when the epoch was last known not to be fenced
 	next   int64  // the seq that must come next under epoch; 0 if unknown
 	formed uint64 // the batch in which record is the stream's record
 	record int32
@@ -236,7 +236,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 		}
 		return recordNone
 	}
-	// The first entry under a claim sets where the stream goes on.
+	// The first entry under a claim sets the number from which the stream goes on.
 	if s.next != 0 && e.First != s.next {
 		s.lost = true
 		return recordOrder

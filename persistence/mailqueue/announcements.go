@@ -19,10 +19,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Known is what the holders of an event's tickets have been told of the event: its name, time and
-// place. Holders get a mail when one of these fields changes, and the mail shows the old values
-// beside the new ones. Times are unix milliseconds, 0 if the event takes place at no time of its
-// own.
+// Known holds what the holders of an event's tickets have been told of the event: its name, time and place.
+// Holders get a mail when one of these fields changes, and the mail shows the old values next to the new ones.
+// Times are unix milliseconds, 0 if the event has no time.
 type Known struct {
 	Title    string `json:"title"`
 	StartAt  int64  `json:"startAt,omitzero"`
@@ -183,8 +182,8 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	})
 }
 
-// pageSize is how many orders, followers or recipients one page job reads at most, so that it never has more of
-// them in memory.
+// pageSize is the most orders, followers or recipients that one page job reads, so that only so many are in
+// memory at once.
 const pageSize = 500
 
 // page is the job that writes to the holders of one page of an event's orders, and queues a job for
@@ -290,8 +289,8 @@ func (p *page) mailsOf(o *order.Order) []Mail {
 	return out
 }
 
-// hasTicket reports whether an order has a ticket that was not given back and that belongs to the
-// address or carries it as its holder's. Addresses are compared in their normal form.
+// hasTicket reports whether an order has a ticket that was not given back and that belongs to the address or has
+// it as its holder's address. Addresses are compared in their normal form.
 func hasTicket(o *order.Order, email string) bool {
 	// The number of tickets comes from a stored fact. A record with an impossible size must not
 	// make us loop over billions of tickets.

@@ -34,8 +34,8 @@ const (
 	// an order of it. A registration costs nothing, and the mails leave under our name.
 	NewCap = 100
 	// AskedCap is how many mails in a day of UTC may leave about such an organization because
-	// somebody has entered an address, to follow it or to wait for its tickets. The organization
-	// itself could be the one that enters addresses, and the mails carry its words.
+	// somebody has entered an address to follow it or to wait for its tickets. The organization
+	// itself could be the one that enters addresses, and the mails contain its words.
 	AskedCap = 1_000
 )
 

@@ -63,10 +63,10 @@ const Reminder = "reminder"
 // says more. Other reasons are for money that goes back without a request.
 const Granted = "granted"
 
-// These are River's queues for the jobs. Each has workers of its own, so that a flood in one delays
-// no mail of another. Somebody waits at a screen for a mail of the prompt queue. Mails of the order
-// queue follow from orders, and come by the thousand in a rush. Mails of the bulk queue go to
-// audiences, and nobody waits for them.
+// These are River's queues for the jobs. Each has workers of its own, so that a flood in one queue does not
+// delay the mails of another. Somebody waits at a screen for a mail of the prompt queue. Orders cause the mails
+// of the order queue, thousands of them in a rush. Mails of the bulk queue go to audiences, and nobody waits for
+// them.
 const (
 	promptQueue = "mail_prompt"
 	orderQueue  = "mail_order"

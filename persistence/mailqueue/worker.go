@@ -13,10 +13,9 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// A rush makes mails by the thousand, and so does a broadcast. They wait in Postgres, and a few
-// workers send them beside the sale. River hands out at most orderWorkers order mails in each
-// orderPause, and bulkWorkers bulk mails in each bulkPause. While the node is busy, each of these
-// workers sends only one mail in busyPause.
+// A rush makes thousands of mails, and so does a broadcast. They wait in Postgres, and a few workers send them
+// while the sale goes on. River hands out at most orderWorkers order mails in each orderPause, and bulkWorkers
+// bulk mails in each bulkPause. While the node is busy, each of these workers sends only one mail in busyPause.
 const (
 	promptWorkers = 4
 	orderWorkers  = 16

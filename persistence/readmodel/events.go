@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// eventFact queues the statement that brings an event's row up to a fact about the event itself.
-// Each such fact raises the revision by one, as it does in the actor, so the two agree.
+// eventFact queues the statement that applies a fact about the event itself to the event's row. Each such fact
+// raises the revision by one, as it does in the actor, so the two agree.
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
@@ -138,14 +138,14 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
-	Query       string // stands in the title or the short description, in any case and with or without accents
+	Query       string // the title or the short description contains it, in any case and with or without accents
 	Search      string // what somebody searches for: words, beginnings of words, or misspelt words
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
-	City        string // stands in the city's name, in any case and with or without accents
+	City        string // the city's name contains it, in any case and with or without accents
 	Country     string // is the country, in any case
-	Venue       string // stands in the venue's name, in any case and with or without accents
+	Venue       string // the venue's name contains it, in any case and with or without accents
 }
 
 // conditions collects the parts of a WHERE clause, and their arguments. In a part that add takes, ?

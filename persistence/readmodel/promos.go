@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// promoFact queues the statement that brings a promo code's row up to a fact. Used counts uses by sold orders, less
-// those that refunds gave back.
+// promoFact queues the statement that applies a fact to a promo code's row. Used counts uses by sold orders,
+// less those that refunds gave back.
 func (w *Writer) promoFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
 INSERT INTO promo_codes (number, org, event, created_at, updated_at, disabled, used, record) VALUES ($1, $2, $3, $4, $4, false, 0, $5)`

@@ -7,7 +7,7 @@
 // They lag behind the sale, which never waits for them: a caller that must see its own write waits for the
 // follower to pass it. Everything can be built again from the facts (Clear, then start the follower).
 //
-// An order's row is its record in CBOR beside the columns that somebody filters by. order.Fold, which the actor
+// An order's row has its record in CBOR and the columns that lists filter by. order.Fold, which the actor
 // uses too, makes the record from facts. No fact should fail here: text that Postgres refuses is cleaned, and
 // slugs are not unique. A fact that fails all the same is set aside (NewDigester). When somebody asks for
 // another attempt, all rows of its stream are deleted and made again, so that nothing older overwrites what

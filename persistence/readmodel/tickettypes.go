@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// typeFact queues the statement that brings a ticket type's row up to a fact.
+// typeFact queues the statement that applies a fact to a ticket type's row.
 func (w *Writer) typeFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
 INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision, sold_out)

@@ -23,7 +23,7 @@ var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz
 α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o`)
 
-// readSpellings reads a table in which each letter is followed by its spelling. A dash stands for nothing.
+// readSpellings reads a table in which each letter is followed by its spelling. A dash means that the spelling is empty.
 func readSpellings(table string) map[rune]string {
 	fields := strings.Fields(table)
 	m := make(map[rune]string, len(fields)/2)
@@ -128,8 +128,8 @@ func readAsked(s string) asked {
 	return a
 }
 
-// writeNeededQuery returns a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It
-// names whole words where it can. If a frequent word stands beside a rare one, the index then reads few of the
+// writeNeededQuery returns a tsquery for all needed words: each as it is, as a beginning, or misspelt. It uses
+// whole words where it can. If a search has a frequent word and a rare one, the index then reads few of the
 // frequent word's entries, whereas for a beginning it reads all entries.
 func (a *asked) writeNeededQuery() string {
 	parts := make([]string, len(a.needed))

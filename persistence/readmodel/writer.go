@@ -45,9 +45,9 @@ func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)}
 
 // changed is an order that has facts in the batches being written.
 type changed struct {
-	was *order.Order // as it stands in the table; nil when it is not there
+	was *order.Order // as it is in the table; nil when it is not there
 	now *order.Order
-	// record is the encoding of now, if the fact carried it. It is nil if now is still to be encoded.
+	// record is the encoding of now, if the fact contained it. It is nil if now is still to be encoded.
 	record    []byte
 	completed bool
 	erased    bool // somebody's name and address were taken out of it
@@ -206,7 +206,7 @@ func recordIn(body []byte) []byte {
 // it.
 func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 	i, ok := w.index[id]
-	// The order was made before these batches. Its id stands in "was" until the row is read.
+	// The order was made before these batches. Until its row is read, "was" holds only its id.
 	if !ok {
 		i = int32(len(w.orders))
 		w.index[id] = i

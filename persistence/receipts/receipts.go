@@ -191,7 +191,7 @@ func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
 	return list, nil
 }
 
-// Settle notes that an attempt's order has heard of the attempt's receipts up to the seq through; 0 stands for
+// Settle notes that an attempt's order has heard of the attempt's receipts up to the seq through, which is 0 for
 // none. Receipts in another currency do not concern the order, so they count as settled too.
 func (s *Store) Settle(ctx context.Context, attempt string, through int64) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE receipts SET settled = true WHERE attempt = $1 AND (seq <= $2 OR NOT fits) AND NOT settled`, attempt, through); err != nil {

@@ -232,7 +232,7 @@ func findReason(ctx context.Context, q persistence.Querier, reasons []reason, ar
 	return nil
 }
 
-// Standing is how far back the journal goes.
+// Standing says how far back the journal goes.
 type Standing struct {
 	Days   int    `json:"days"`
 	Oldest string `json:"oldest"`         // the oldest day

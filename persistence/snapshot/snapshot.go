@@ -30,8 +30,8 @@ const (
 // contains facts that the journal does not have.
 var ErrStale = errors.New("snapshot: state is not what the journal says")
 
-// Store saves and loads snapshots. It saves one at a time, because the disk bears only one writer
-// per node beside the journal.
+// Store saves and loads snapshots. It saves one at a time, because the disk is fast enough for only one such
+// writer per node besides the journal.
 type Store struct {
 	pools journal.Pools
 	turn  chan []byte // holds the only buffer, of the size of a part: one snapshot at a time is written
