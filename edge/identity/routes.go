@@ -17,7 +17,7 @@ const own = route.Member | route.Key
 // with few cores a hash takes seconds (package hasher), and people would rather wait than try again.
 const hashTime = 15 * time.Second
 
-// Routes are the area's rows. The groups differ in who may call and in how calls are counted.
+// Routes returns the area's rows. The groups differ in who may call and in how calls are counted.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		// Requests without a session yet: they are counted by client address, and few are allowed,

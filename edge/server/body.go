@@ -53,9 +53,9 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 // noBody is what fasthttp gives as the length of a request that announces no body.
 const noBody = -2
 
-// operationLimit is the most that fasthttp may read for the request's operation. A path that is not plain gets
-// the usual limit. The limit is not the row's own: any row that asks for more than the usual gets bodyBytes here,
-// and readBody holds it to its own bound.
+// operationLimit returns the most bytes that fasthttp may read for the request's operation. A path that is not
+// plain gets the usual limit. The limit is not the row's own: any row that asks for more than the usual gets
+// bodyBytes here, and readBody holds it to its own bound.
 func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	if handler, _ := s.large.Lookup(string(h.Method()), string(path), nil); handler == nil {

@@ -22,7 +22,7 @@ type Config struct {
 	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil: as Pool connects
 	Node string          // this node's name; only one process at a time may use it
 	// Version is the shard map's version, or 0 for a journal in one database. A claim is refused while the
-	// database bears another version.
+	// database has another version.
 	Version int32
 	Valve   *persistence.Valve // valve before the database of a shard; nil without shards
 	Log     *slog.Logger
@@ -91,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	return open(ctx, cfg, make(chan error, 1))
 }
 
-// open is Open for a journal that may share its channel for failures with other shards.
+// open does the work of Open for a journal that may share its channel for failures with other shards.
 func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error) {
 	j := &Postgres{Reader: Reader{Pools{cfg.Pool}}, pool: cfg.Pool, cfg: withDefaults(cfg), log: cfg.Log, failed: failed}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -100,15 +100,15 @@ SELECT version, current_setting('transaction_read_only') = 'on', pg_logical_emit
 // journalOf returns the journal that has the actor.
 func (s *Shards) journalOf(ref engine.Ref) *Postgres { return s.of[engine.BucketOf(ref.Home)] }
 
-// Claim is Postgres.Claim in the actor's shard.
+// Claim calls Postgres.Claim of the actor's shard.
 func (s *Shards) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	return s.journalOf(ref).Claim(ctx, ref)
 }
 
-// Append is Postgres.Append in the actor's shard.
+// Append calls Postgres.Append of the actor's shard.
 func (s *Shards) Append(e *Entry) { s.journalOf(e.Ref).Append(e) }
 
-// Stop is Postgres.Stop of all shards at the same time. A shard that does not answer then takes no time from the
+// Stop stops all shards at the same time (Postgres.Stop). A shard that does not answer then takes no time from the
 // others.
 func (s *Shards) Stop(ctx context.Context) error {
 	err := s.stopAll(ctx)
@@ -181,7 +181,7 @@ func (s *Shards) Backlog() (n int) {
 	return n
 }
 
-// Waiting is the longest Postgres.Waiting of the shards that answer.
+// Waiting returns the longest Postgres.Waiting of the shards that answer.
 func (s *Shards) Waiting() (longest time.Duration) {
 	for _, j := range s.all {
 		if !j.isShut() {
@@ -191,7 +191,7 @@ func (s *Shards) Waiting() (longest time.Duration) {
 	return longest
 }
 
-// Unindexed is the longest Postgres.Unindexed of the shards that answer.
+// Unindexed returns the longest Postgres.Unindexed of the shards that answer.
 func (s *Shards) Unindexed() (longest time.Duration) {
 	for _, j := range s.all {
 		if !j.isShut() {
@@ -201,7 +201,7 @@ func (s *Shards) Unindexed() (longest time.Duration) {
 	return longest
 }
 
-// Silent is the shortest Postgres.Silent: how long no shard has answered.
+// Silent returns the shortest Postgres.Silent: how long no shard has answered.
 func (s *Shards) Silent() time.Duration {
 	shortest := s.all[0].Silent()
 	for _, j := range s.all[1:] {

@@ -187,7 +187,7 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 const pageSize = 500
 
 // page is the job that writes to the holders of one page of an event's orders, and queues a job for
-// the next page. Thus only one page is in memory, however many there are. If the process dies,
+// the next page. So only one page is in memory, however many there are. If the process ends,
 // another process goes on at that page rather than at the beginning.
 type page struct {
 	Mail    Template `json:"mail"`

@@ -114,7 +114,7 @@ func (s *Store) Used(ctx context.Context, org int64) (int64, error) {
 	return used, nil
 }
 
-// used is Used in a transaction, or outside of one.
+// used does the work of Used, in a transaction or outside of one.
 func (s *Store) used(ctx context.Context, q persistence.Querier, org int64) (used int64, err error) {
 	rows, _ := q.Query(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, org) // CollectExactlyOneRow returns its error
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])

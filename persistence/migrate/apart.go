@@ -120,7 +120,7 @@ func hasStreams(ctx context.Context, q persistence.Querier) (has bool, err error
 	return has, nil
 }
 
-// refuseForeignMark refuses a journal that does not bear the deployment's mark.
+// refuseForeignMark refuses a journal that does not have the deployment's mark.
 func refuseForeignMark(ctx context.Context, journal persistence.Querier, mark string) error {
 	var same bool
 	if err := journal.QueryRow(ctx, `SELECT EXISTS (SELECT FROM journal_mark WHERE mark = $1::uuid)`, mark).Scan(&same); err != nil {

@@ -80,7 +80,7 @@ func RefuseOtherNumber(ctx context.Context, q persistence.Querier, listed int) e
 	return d.refuseOtherNumber(listed)
 }
 
-// refuseOtherNumber is RefuseOtherNumber for a deployment that has been read.
+// refuseOtherNumber does the work of RefuseOtherNumber for a deployment that has been read.
 func (d *deployment) refuseOtherNumber(listed int) error {
 	switch {
 	case len(d.shards) > 0 && listed != len(d.shards):
@@ -103,8 +103,9 @@ func RefuseForeign(ctx context.Context, home, journal persistence.Querier, shard
 	return d.refuseForeign(ctx, journal, shard)
 }
 
-// refuseForeign is RefuseForeign for a deployment that has been read. A version behind home's means that the shard
-// has moved away from this database. A version ahead of home's means that CloseShard ran and OpenShard did not yet.
+// refuseForeign does the work of RefuseForeign for a deployment that has been read. A version behind home's
+// means that the shard has moved away from this database. A version ahead of home's means that CloseShard ran
+// and OpenShard did not yet.
 func (d *deployment) refuseForeign(ctx context.Context, journal persistence.Querier, shard int) error {
 	if err := refuseForeignMark(ctx, journal, d.mark); err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)

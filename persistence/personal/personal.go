@@ -47,7 +47,7 @@ type Erasure struct {
 	Pseudonym string // replaces the address
 }
 
-// namedArgs are the parameters of the statements in places and in Begin.
+// namedArgs returns the parameters of the statements in places and in Begin.
 func (e *Erasure) namedArgs() pgx.NamedArgs {
 	return pgx.NamedArgs{"user": e.User, "address": e.Address, "name": e.Name, "pseudonym": e.Pseudonym}
 }

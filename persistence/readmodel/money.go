@@ -258,7 +258,7 @@ FROM refunds WHERE next_check IS NOT NULL`
 	if err := m.pool.QueryRow(ctx, count).Scan(&b.Open, &b.Stuck, &b.Oldest); err != nil {
 		return b, fmt.Errorf("refund backlog: %w", err)
 	}
-	// A fact may bear a time that is ahead of the database's clock.
+	// A fact may have a time that is later than the database's clock.
 	b.Oldest = max(0, b.Oldest)
 	return b, nil
 }

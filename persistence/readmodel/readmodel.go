@@ -121,7 +121,7 @@ func moment(millis int64) *time.Time {
 	return &t
 }
 
-// millis is the inverse of moment.
+// millis does the opposite of moment.
 func millis(t *time.Time) int64 {
 	if t == nil {
 		return 0

@@ -52,7 +52,7 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::s
 	l.upsert(b)
 }
 
-// upsert queues the balances of the wallets that have new entries. Each entry bears the balance after it, so the last
+// upsert queues the balances of the wallets that have new entries. Each entry has the balance after it, so the last
 // entry of a wallet is enough; only payouts are added up.
 func (l *ledgers) upsert(b *pgx.Batch) {
 	const wallets = `

@@ -27,7 +27,7 @@ func notFound() reply {
 
 func invalid(message, next string) reply { return refused(400, message, "invalid_params", next) }
 
-// initializeTransaction is POST /transaction/initialize: it opens a charge and answers with the
+// initializeTransaction answers POST /transaction/initialize: it opens a charge and answers with the
 // address of its checkout page. A reference can be used only once, as at Paystack itself.
 func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	t, bad := s.readCharge(ctx)
@@ -153,7 +153,7 @@ func validCallback(s string) bool {
 	return s == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// verifyTransaction is GET /transaction/verify/{reference}. Each call counts as a read, because the
+// verifyTransaction answers GET /transaction/verify/{reference}. Each call counts as a read, because the
 // mode "pending" shows the money only after a number of reads.
 func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	reference := param(ctx, "reference")
@@ -175,7 +175,7 @@ func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readTransaction is GET /transaction/{id}. Unlike a verification it does not count as a read.
+// readTransaction answers GET /transaction/{id}. Unlike a verification it does not count as a read.
 func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	id, err := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	if err != nil {
@@ -209,7 +209,7 @@ func paging(ctx *fasthttp.RequestCtx) (meta listMeta, skip int) {
 	return meta, (meta.Page - 1) * meta.PerPage
 }
 
-// listTransactions is GET /transaction: the newest first, optionally of one status.
+// listTransactions answers GET /transaction: the newest first, optionally of one status.
 func (s *Sim) listTransactions(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	status := query(ctx, "status")
@@ -232,7 +232,7 @@ func (s *Sim) listTransactions(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// createRefund is POST /refund. A missing amount means all that is left.
+// createRefund answers POST /refund. A missing amount means all that is left.
 func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Transaction  json.RawMessage `json:"transaction"`
@@ -302,7 +302,7 @@ func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	return ok("Refund has been queued for processing", s.words.NewRefund(r, now))
 }
 
-// readRefund is GET /refund/{id}. A refund that is to begin later does not exist yet.
+// readRefund answers GET /refund/{id}. A refund that is to begin later does not exist yet.
 func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	s.ledger.Lock()
@@ -323,7 +323,7 @@ func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// listRefunds is GET /refund: all refunds, the newest first, or with ?transaction= only the refunds of the
+// listRefunds answers GET /refund: all refunds, the newest first, or with ?transaction= only the refunds of the
 // transaction with that number. A reference in place of the number finds nothing, as at Paystack
 // itself.
 func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {

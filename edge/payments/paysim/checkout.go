@@ -64,7 +64,7 @@ button{font:inherit;padding:.5rem 1.25rem;margin:.25rem .5rem .25rem 0;cursor:po
 </body></html>
 `))
 
-// checkout is the page where a buyer pays. The answer of initialize leads there.
+// checkout writes the page where a buyer pays. The answer of initialize has its address.
 func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.calls[opCheckout].Add(1)
 	t := s.byCode(param(ctx, "code"))
@@ -99,7 +99,7 @@ func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
 	}
 }
 
-// pay is POST /checkout/{code}: the visitor pays, fails or gives up. The outcome comes as a form or
+// pay answers POST /checkout/{code}: the visitor pays, fails or gives up. The outcome comes as a form or
 // as JSON. The answer sends the browser back to the shop.
 func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.calls[opPay].Add(1)

@@ -46,7 +46,7 @@ func (s *Sim) MoveDispute(reference, status string) bool {
 	return true
 }
 
-// postDispute is POST /_sim/dispute, by which tests call MoveDispute over HTTP.
+// postDispute answers POST /_sim/dispute, by which tests call MoveDispute over HTTP.
 func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		Reference string `json:"reference"`
@@ -60,7 +60,7 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]string{"status": in.Status})
 }
 
-// readDispute is GET /v1/disputes/{id} of Stripe. It has the payment intent only if the caller asks
+// readDispute answers GET /v1/disputes/{id} of Stripe. It has the payment intent only if the caller asks
 // for it (expand[]), as at Stripe.
 func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	which, expand := param(ctx, "id"), query(ctx, "expand[]")
@@ -92,7 +92,7 @@ func disputeBody(t *ledger.Transaction) map[string]any {
 	}
 }
 
-// listChargebacks is GET /v2/payments/{id}/chargebacks of Mollie. A payment has at most one chargeback here. A
+// listChargebacks answers GET /v2/payments/{id}/chargebacks of Mollie. A payment has at most one chargeback here. A
 // dispute that the merchant won shows as a reversed chargeback.
 func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
 	which, embed := param(ctx, "id"), query(ctx, "embed")

@@ -42,7 +42,7 @@ func (s *Sim) hostedAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// createHosted is POST /v3/payments. A tx_ref that is already known leads to the same checkout page
+// createHosted answers POST /v3/payments. A tx_ref that is already known leads to the same checkout page
 // again and is no error.
 func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	var in struct {
@@ -75,7 +75,7 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// verifyHosted is GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a
+// verifyHosted answers GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a
 // transaction only when a buyer tries to pay, so until then there is none.
 func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
@@ -119,7 +119,7 @@ func hostedBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundHosted is POST /v3/transactions/{id}/refund. The money is gone at once unless a mode delays
+// refundHosted answers POST /v3/transactions/{id}/refund. The money is gone at once unless a mode delays
 // it. Flutterwave cannot tell a repeat from a second refund.
 func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 	var in struct {
@@ -177,7 +177,7 @@ func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 // choose.
 const hostedPage = 20
 
-// hostedRefunds is GET /v3/refunds: all refunds, the newest first, or the refunds of one transaction if
+// hostedRefunds answers GET /v3/refunds: all refunds, the newest first, or the refunds of one transaction if
 // its id is given.
 func (s *Sim) hostedRefunds(ctx *fasthttp.RequestCtx) task {
 	which, page := query(ctx, "id"), queryInt(ctx, "page", 1, 1, 1_000_000)
@@ -208,7 +208,7 @@ type hostedList struct {
 	Meta any `json:"meta"`
 }
 
-// readHostedRefund is GET /v3/refunds/{id}.
+// readHostedRefund answers GET /v3/refunds/{id}.
 func (s *Sim) readHostedRefund(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	return task{s.ledger.ModesOf(nil), param(ctx, "id"), func() reply {

@@ -64,7 +64,7 @@ func (a mollieAmount) minor() (int64, bool) {
 	return n, ok && n > 0
 }
 
-// createMollie is POST /v2/payments. A repeat with the same idempotency key gets the same payment.
+// createMollie answers POST /v2/payments. A repeat with the same idempotency key gets the same payment.
 func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Amount      mollieAmount      `json:"amount"`
@@ -114,7 +114,7 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readMollie is GET /v2/payments/{id}. It counts as a read for the mode "pending".
+// readMollie answers GET /v2/payments/{id}. It counts as a read for the mode "pending".
 func (s *Sim) readMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
@@ -155,7 +155,7 @@ func (s *Sim) mollieBody(t *ledger.Transaction, now time.Time) map[string]any {
 	return body
 }
 
-// refundMollie is POST /v2/payments/{id}/refunds. A repeat with the same idempotency key gets the
+// refundMollie answers POST /v2/payments/{id}/refunds. A repeat with the same idempotency key gets the
 // same refund.
 func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
@@ -214,7 +214,7 @@ func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// mollieRefunds is GET /v2/payments/{id}/refunds, the newest first. Each page has a link that
+// mollieRefunds answers GET /v2/payments/{id}/refunds, the newest first. Each page has a link that
 // begins with the first refund of the next page.
 func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	which, from, limit := param(ctx, "id"), query(ctx, "from"), queryInt(ctx, "limit", 50, 1, 250)
@@ -247,7 +247,7 @@ func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readMollieRefund is GET /v2/payments/{id}/refunds/{refund}. A refund of another payment does not
+// readMollieRefund answers GET /v2/payments/{id}/refunds/{refund}. A refund of another payment does not
 // exist there.
 func (s *Sim) readMollieRefund(ctx *fasthttp.RequestCtx) task {
 	payment, which := param(ctx, "id"), param(ctx, "refund")

@@ -88,7 +88,7 @@ func (s *Sim) listed(about string, body func(*fasthttp.RequestCtx) reply) func(*
 	}
 }
 
-// merchantCoins is GET /v1/merchant/coins, in its older form.
+// merchantCoins answers GET /v1/merchant/coins, in its older form.
 func merchantCoins(*fasthttp.RequestCtx) reply {
 	codes := make([]string, len(coins))
 	for i := range coins {
@@ -97,7 +97,7 @@ func merchantCoins(*fasthttp.RequestCtx) reply {
 	return reply{200, map[string]any{"selectedCurrencies": codes}}
 }
 
-// fullCurrencies is GET /v1/full-currencies.
+// fullCurrencies answers GET /v1/full-currencies.
 func fullCurrencies(*fasthttp.RequestCtx) reply {
 	all := make([]map[string]any, len(coins))
 	for i, c := range coins {
@@ -109,7 +109,7 @@ func fullCurrencies(*fasthttp.RequestCtx) reply {
 	return reply{200, map[string]any{"currencies": all}}
 }
 
-// minAmount is GET /v1/min-amount.
+// minAmount answers GET /v1/min-amount.
 func minAmount(ctx *fasthttp.RequestCtx) reply {
 	c := coinOf(query(ctx, "currency_from"))
 	if c == nil {
@@ -121,7 +121,7 @@ func minAmount(ctx *fasthttp.RequestCtx) reply {
 	}}
 }
 
-// createDeposit is POST /v1/payment. NOWPayments knows no idempotency, so a repeat makes another
+// createDeposit answers POST /v1/payment. NOWPayments knows no idempotency, so a repeat makes another
 // payment for the same order.
 func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	var in struct {
@@ -179,7 +179,7 @@ func minorUnits(n json.Number, currency string) (int64, bool) {
 	return v, err == nil && len(fraction) <= decimals
 }
 
-// readDeposit is GET /v1/payment/{id}. With the mode "pending" the first reads show the deposit as
+// readDeposit answers GET /v1/payment/{id}. With the mode "pending" the first reads show the deposit as
 // unconfirmed.
 func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
@@ -202,7 +202,7 @@ func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// returnDeposit is POST /_sim/return: a person sends a part of a payment's coins back, which the API
+// returnDeposit answers POST /_sim/return: a person sends a part of a payment's coins back, which the API
 // has no call for. The amount is in minor units of the price's currency.
 func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	var in struct {

@@ -54,7 +54,7 @@ func (s *Sim) paypalToken() string {
 	return "A21AA" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// grantPaypal is POST /paypal/v1/oauth2/token: it exchanges the client's id and secret for the
+// grantPaypal answers POST /paypal/v1/oauth2/token: it exchanges the client's id and secret for the
 // access token.
 func (s *Sim) grantPaypal(ctx *fasthttp.RequestCtx) {
 	s.calls[opPaypalToken].Add(1)
@@ -90,7 +90,7 @@ func toPaypalMoney(minor int64, currency string) paypalMoney {
 	return paypalMoney{currency, engine.Decimal(minor, currency)}
 }
 
-// createPaypal is POST /paypal/v2/checkout/orders. A repeat with the same request id gets the same
+// createPaypal answers POST /paypal/v2/checkout/orders. A repeat with the same request id gets the same
 // order.
 func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	var in struct {
@@ -149,7 +149,7 @@ func (s *Sim) approveOrder(t *ledger.Transaction) {
 	s.hooks.queueEvent(s.ledger.ModesOf(t), 0, delivery{event: approvalEvent, of: t})
 }
 
-// readPaypal is GET /paypal/v2/checkout/orders/{id}.
+// readPaypal answers GET /paypal/v2/checkout/orders/{id}.
 func (s *Sim) readPaypal(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalOrderID)
@@ -176,7 +176,7 @@ func (s *Sim) readPaypalBody(t *ledger.Transaction) map[string]any {
 	return body
 }
 
-// capturePaypal is POST /paypal/v2/checkout/orders/{id}/capture: the shop takes the money of an
+// capturePaypal answers POST /paypal/v2/checkout/orders/{id}/capture: the shop takes the money of an
 // order to which the buyer has agreed.
 func (s *Sim) capturePaypal(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
@@ -250,7 +250,7 @@ func paypalCaptureBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundPaypal is POST /paypal/v2/payments/captures/{id}/refund. A repeat with the same request id
+// refundPaypal answers POST /paypal/v2/payments/captures/{id}/refund. A repeat with the same request id
 // gets the same refund.
 func (s *Sim) refundPaypal(ctx *fasthttp.RequestCtx) task {
 	var in struct {
@@ -307,7 +307,7 @@ func paypalRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// readPaypalRefund is GET /paypal/v2/payments/refunds/{id}.
+// readPaypalRefund answers GET /paypal/v2/payments/refunds/{id}.
 func (s *Sim) readPaypalRefund(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, paypalRefundID), 10, 64)
@@ -322,7 +322,7 @@ func (s *Sim) readPaypalRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readPaypalDispute is GET /paypal/v1/customer/disputes/{id}.
+// readPaypalDispute answers GET /paypal/v1/customer/disputes/{id}.
 func (s *Sim) readPaypalDispute(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalDisputeID)
@@ -407,7 +407,7 @@ func PayPalSignature(key, id, stamp, hook string, body []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// provePaypal is POST /paypal/v1/notifications/verify-webhook-signature. The event must have the
+// provePaypal answers POST /paypal/v1/notifications/verify-webhook-signature. The event must have the
 // very bytes that were sent, or its checksum differs.
 func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 	body := bytes.Clone(ctx.PostBody())

@@ -203,7 +203,7 @@ type firstAccept struct {
 
 func (l *firstAccept) tell() { l.once.Do(func() { close(l.called) }) }
 
-// Accept is for net.Listener.
+// Accept implements net.Listener.
 func (l *firstAccept) Accept() (net.Conn, error) {
 	l.tell()
 	return l.Listener.Accept()
@@ -247,7 +247,7 @@ func (s *Sim) pause(d time.Duration) {
 // connections all the time.
 type serverLog struct{ log *slog.Logger }
 
-// Printf is for fasthttp.Logger.
+// Printf implements fasthttp.Logger.
 func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }

@@ -142,12 +142,12 @@ type reply struct {
 	body   any
 }
 
-// ok is a success in Paystack's envelope.
+// ok returns a success in Paystack's envelope.
 func ok(message string, data any) reply {
 	return reply{200, paystack.Envelope{Status: true, Message: message, Data: data}}
 }
 
-// refused is a failure in Paystack's envelope, with the next step that it suggests.
+// refused returns a failure in Paystack's envelope, with the next step that it suggests.
 func refused(status int, message, code, next string) reply {
 	return reply{status, paystack.Failure{Message: message, Meta: &paystack.NextStep{NextStep: next}, Type: "validation_error", Code: code}}
 }
@@ -162,7 +162,7 @@ type task struct {
 	run   func() reply
 }
 
-// done is a task that only answers.
+// done returns a task that only answers.
 func done(r reply) task { return task{run: func() reply { return r }} }
 
 // api makes the handler of a call of Paystack's API: it checks the key, reads the call, and
@@ -268,7 +268,7 @@ func queryInt(ctx *fasthttp.RequestCtx, name string, standard, low, high int) in
 	return min(max(n, low), high)
 }
 
-// putModes is POST /_sim/modes: it sets the modes of all transactions without their own. The body
+// putModes answers POST /_sim/modes: it sets the modes of all transactions without their own. The body
 // is {"modes": "..."} or the text itself.
 func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	text := string(ctx.PostBody())
@@ -287,7 +287,7 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	s.getModes(ctx)
 }
 
-// getModes is GET /_sim/modes: it returns the modes that hold now, and explains every mode that there is.
+// getModes answers GET /_sim/modes: it returns the modes that hold now, and explains every mode that there is.
 func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	catalog := make(map[string]string, len(faults.Catalog))
 	for name, m := range faults.Catalog {
@@ -299,7 +299,7 @@ func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	}{s.ledger.ModesOf(nil).String(), catalog})
 }
 
-// audit is GET /_sim/transactions: a page of transactions, by ?status=, ?from= and ?limit=. The
+// audit answers GET /_sim/transactions: a page of transactions, by ?status=, ?from= and ?limit=. The
 // next page begins at next.
 func (s *Sim) audit(ctx *fasthttp.RequestCtx) {
 	from := queryInt(ctx, "from", 0, 0, int(^uint(0)>>1))

@@ -47,7 +47,7 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// createSession is POST /v1/checkout/sessions. A repeat with the same idempotency key gets the same
+// createSession answers POST /v1/checkout/sessions. A repeat with the same idempotency key gets the same
 // session. A repeat that asks for something else is refused.
 func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	in, err := url.ParseQuery(string(ctx.PostBody()))
@@ -87,7 +87,7 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readSession is GET /v1/checkout/sessions/{id}. It counts as a read for the mode "pending".
+// readSession answers GET /v1/checkout/sessions/{id}. It counts as a read for the mode "pending".
 func (s *Sim) readSession(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, sessionID)
@@ -138,7 +138,7 @@ func (s *Sim) sessionBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundIntent is POST /v1/refunds. A repeat with the same idempotency key gets the same refund.
+// refundIntent answers POST /v1/refunds. A repeat with the same idempotency key gets the same refund.
 func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 	in, _ := url.ParseQuery(string(ctx.PostBody())) // what can't be read names no payment
 	idempotency := string(ctx.Request.Header.Peek("Idempotency-Key"))
@@ -194,7 +194,7 @@ func stripeRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// stripeRefunds is GET /v1/refunds: the refunds of one payment, the newest first. A page follows
+// stripeRefunds answers GET /v1/refunds: the refunds of one payment, the newest first. A page follows
 // the refund that starting_after names.
 func (s *Sim) stripeRefunds(ctx *fasthttp.RequestCtx) task {
 	which, after, limit := query(ctx, "payment_intent"), query(ctx, "starting_after"), queryInt(ctx, "limit", 10, 1, 100)
@@ -224,7 +224,7 @@ func (s *Sim) stripeRefunds(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readStripeRefund is GET /v1/refunds/{id}.
+// readStripeRefund answers GET /v1/refunds/{id}.
 func (s *Sim) readStripeRefund(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, refundID), 10, 64)

@@ -137,7 +137,7 @@ func (c *Client) admitCall() (pass, error) {
 	return p, nil
 }
 
-// tellBreaker tells the breaker how the call went.
+// tellBreaker reports the result of the call to the breaker.
 func (c *Client) tellBreaker(p pass, err error) {
 	v := healthy
 	switch {

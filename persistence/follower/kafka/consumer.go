@@ -102,7 +102,7 @@ func (c *Consumer) Lag() int64 {
 	return n
 }
 
-// run is a member of the group for as long as the consumer runs.
+// run is a goroutine that belongs to the group for as long as the consumer runs.
 func (c *Consumer) run() {
 	defer close(c.done)
 	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.joinGroup)

@@ -48,7 +48,7 @@ func NewRelay(cfg Config, from *journal.Reader, log *slog.Logger) *Relay {
 	return &Relay{link: newLink(cfg), journal: from, log: log, orgs: make(map[int64]int64)}
 }
 
-// Name is the follower's name. It contains the topic, so that a new topic gets all facts from the
+// Name returns the follower's name. It contains the topic, so that a new topic gets all facts from the
 // first on.
 func (r *Relay) Name() string { return "kafka:" + r.link.cfg.Topic }
 

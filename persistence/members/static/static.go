@@ -38,7 +38,7 @@ func Join(list []string, self members.Member, tell func([]members.Member)) (*Mem
 	return m, nil
 }
 
-// Leave calls tell with a list on which this node is leaving. The other nodes don't hear of it.
+// Leave calls tell with a list on which this node is leaving. The other nodes don't get this list.
 func (m *Membership) Leave() {
 	list := make([]members.Member, len(m.list))
 	for i, one := range m.list {

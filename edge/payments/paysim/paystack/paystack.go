@@ -255,7 +255,7 @@ func (w Words) Transaction(t *ledger.Transaction, now time.Time) Transaction {
 	return b
 }
 
-// feeOf returns the provider's fee, 1.5 % as in Nigeria, which the merchant bears.
+// feeOf returns the provider's fee, 1.5 % as in Nigeria. The merchant pays it.
 func feeOf(t *ledger.Transaction) int64 { return t.Paid * 15 / 1000 }
 
 // customerOf invents a buyer for the address. The same address always gives the same buyer.
