@@ -9,7 +9,7 @@ import (
 // Binding is what a gate's key is bound to: it may call the rows that are AtGates, for its events.
 type Binding struct {
 	Events []int64
-	Gate   string // what its scans are counted for
+	Gate   string // the gate's name, under which its scans are counted
 }
 
 // EventNamed is a request of a row AtGates whose path does not name the event.
@@ -18,8 +18,8 @@ type EventNamed interface{ NamedEvent() string }
 // eventParam is the parameter of the path that names the event of a row AtGates.
 const eventParam = "id"
 
-// RefuseAwayFromGates refuses a bound key on a row that is not AtGates. Such a row may be of the whole
-// organization, or of everybody, and a key that any device at a door has is for neither.
+// RefuseAwayFromGates refuses a request with a bound key if the row is not AtGates; otherwise it returns
+// nil. Such a row may show the whole organization's data, and every device at a door has the key.
 func RefuseAwayFromGates(op *Op, p *Principal) error {
 	if p.Bound == nil || op.AtGates {
 		return nil
@@ -29,8 +29,9 @@ func RefuseAwayFromGates(op *Op, p *Principal) error {
 	}
 }
 
-// refuseOtherEvent refuses a bound key the request for an event that it is not bound to. For the key,
-// that event does not exist. Whether an id is right in all its parts is for the handler to find out.
+// refuseOtherEvent refuses a request with a bound key if it names an event to which the key is not bound.
+// It answers EVENT_NOT_FOUND, as if there were no such event. It takes only the event's number from
+// an id in the request; the handler checks the rest of the id.
 func refuseOtherEvent(c *Call, src Source, in any) error {
 	if c.Principal.Bound == nil {
 		return nil

@@ -12,28 +12,28 @@ import (
 	"boxoffice/edge/sse"
 )
 
-// Credentials are what a request brought to prove who sends it. Bearer or Token is set, or both.
+// Credentials are what a request brought to prove who sends it. At least one of Bearer and Token is set.
 type Credentials struct {
-	Bearer string // of the Authorization header
-	Token  string // of the query, where the operation takes one
+	Bearer string // the bearer token of the Authorization header
+	Token  string // the query parameter token, if the operation takes one (QueryToken)
 	Client netip.Addr
 	Now    time.Time
 }
 
 // Principal is who sends a request, as far as the request's credentials prove it.
 type Principal struct {
-	Kinds Auth   // what the credentials are; Public for none
-	User  int64  // of a JWT
-	Email string // of a JWT's user
+	Kinds Auth   // the kinds of the credentials; Public if there are none
+	User  int64  // the user's number in a JWT; 0 without one
+	Email string // the address of a JWT's user
 	// EmailProven reports whether the person who opened a JWT's session has proven to own the
 	// mailbox of Email. Without that proof, anybody may have registered the address.
 	EmailProven bool
-	Session     string // of a JWT
-	Key         int64  // number of an API key
-	Strict      int    // an API key's own ceiling of strict writes in a minute; 0: the usual
+	Session     string // the id of a JWT's session
+	Key         int64  // the number of an API key; 0 without one
+	Strict      int    // an API key's own limit of requests per minute in TierStrict; 0: the tier's limit
 	Grants      []Grant
-	Bound       *Binding // of a gate's key; nil: its grant alone bounds it
-	Token       string   // of the query, as sent; the handler checks it against the order or the stream
+	Bound       *Binding // what a gate's key is bound to; nil: only the grant limits the credentials
+	Token       string   // the query parameter token; the handler checks it against the order or the stream
 }
 
 // Grant is what a principal may do in one organization. A user has one per membership, an API key
@@ -57,24 +57,25 @@ func (p *Principal) Grant(org int64) (Grant, bool) {
 // Proven reports whether the principal is a user or an API key.
 func (p *Principal) Proven() bool { return p.Kinds.Has(User | Key) }
 
-// Gate judges a request that has been read, before its handler runs, and what it is about to write.
+// Gate applies rate limits and quotas to calls. It has nothing to do with the gates of an event.
 type Gate interface {
+	// Admit counts the request in, which has been read and checked, or refuses it. It runs before the handler.
 	Admit(c *Call, in any) error
-	// Charge counts bytes that an organization has written, or refuses.
+	// Charge counts bytes that the call is about to write for an organization, or refuses the call.
 	Charge(c *Call, org, bytes int64) error
-	// Left tells what a subject's bucket of a tier holds on this node, and counts nothing.
+	// Left returns what is left of a subject's rate limit in a tier, as far as this node knows. It counts nothing.
 	Left(tier Tier, subject string, perMinute int) Left
 }
 
-// Left is what a bucket holds.
+// Left is what is left of a rate limit.
 type Left struct {
-	Limit     int // requests in a minute
-	Remaining int
-	Resets    time.Time // when the bucket is full again
+	Limit     int       // requests that are allowed in a minute
+	Remaining int       // requests that would be admitted now
+	Resets    time.Time // when Remaining is Limit again, if no request comes
 }
 
-// Call is one request as its handler sees it. Everything in it but Body is a
-// copy and may be kept.
+// Call is one request as its handler sees it. The handler may keep everything in the call except Body,
+// because everything else is a copy.
 type Call struct {
 	Op        *Op
 	Context   context.Context // ends at the operation's deadline or when the handler returns
@@ -85,7 +86,7 @@ type Call struct {
 	UserAgent string
 	Languages string // languages that the caller prefers, as in Accept-Language; "" if it names none, or too many
 	Principal Principal
-	Gate      Gate // nil: none
+	Gate      Gate // applies rate limits and quotas; nil: there are none
 	// IdempotencyKey is the header's UUID in lower case, or empty.
 	IdempotencyKey string
 	// Body is the raw body. It must not be used after the handler has returned.
@@ -96,17 +97,17 @@ type Call struct {
 	Content *Content
 	// Headers are added to the answer if it is a success, in order.
 	Headers []Header
-	// Computed reports that the answer of a public read was not in memory.
+	// Computed is set by the handler of a public read if the answer was not in memory and had to be computed.
 	Computed bool
-	// Org is the organization for which the call writes, once it was charged for that.
+	// Org is the number of the organization that Charge has charged for what the call writes; 0 before that.
 	Org int64
-	// Topic is what a stream shows; its handler sets it.
+	// Topic is what a stream shows; the handler of a stream sets it.
 	Topic *sse.Topic
 	// Visitor is the secret token of a visitor of a waiting room (Authorization: Queue), or empty.
 	Visitor string
-	// Private says that the answer is one visitor's, so that no cache may give it to others.
+	// Private says that the answer is meant for one visitor, so that no cache may give it to others.
 	Private bool
-	// Stale reports that lists do not have yet what the caller has written.
+	// Stale reports that lists may not yet show what the caller has written.
 	Stale bool
 
 	charged  int64 // bytes that ActFor has counted
@@ -117,7 +118,7 @@ type Call struct {
 	drawn    bool
 }
 
-// MaxLanguages bounds Languages, in bytes.
+// MaxLanguages is the most bytes that Call.Languages may have.
 const MaxLanguages = 256
 
 // Header is one header of an answer.
@@ -132,7 +133,8 @@ func NewCall(parent context.Context, op *Op, now time.Time) *Call {
 	return c
 }
 
-// CallOf is the call whose own context ctx is, or nil.
+// CallOf returns the call whose Context is ctx itself. It returns nil for any other context, also for one
+// that is derived from a call's.
 func CallOf(ctx context.Context) *Call {
 	if d, ok := ctx.(*deadline); ok {
 		return d.call
@@ -140,14 +142,14 @@ func CallOf(ctx context.Context) *Call {
 	return nil
 }
 
-// Restart gives the call its full time again, because its body has only now come in whole. The
-// caller must call End once more.
+// Restart gives the call its full time again, from now on, because its body has only now arrived
+// completely. It ends the old context. The caller of Restart must call End again for the new one.
 func (c *Call) Restart(parent context.Context, now time.Time) {
 	c.End()
 	c.deadline = deadline{parent: parent, at: now.Add(c.Timeout()), call: c}
 }
 
-// Timeout bounds the call.
+// Timeout returns how long the call may take: its row's Timeout, or DefaultTimeout.
 func (c *Call) Timeout() time.Duration {
 	if c.Op.Timeout > 0 {
 		return c.Op.Timeout
@@ -171,15 +173,15 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 	return c.hash
 }
 
-// Scope identifies the request by (environment, principal, method, route, Idempotency-Key); a
-// repeat has the same scope. It is the same in every process; without a key it is random. All
-// callers without credentials count as one principal, so that a phone that changes its network
-// still repeats the same request: their key is a UUID that only they know. A stranger who learns
-// the key is told IDEMPOTENCY_KEY_REUSED, because the first answer is given only for the whole
-// first body.
+// Scope returns a hash of (environment, principal, method, route, Idempotency-Key), which is the same for
+// every repeat of a request and on every node. Without an Idempotency-Key the scope is random, and stays
+// the same for this call. All callers without credentials count as one principal, so that a phone that
+// changes its network still repeats the same request. That is safe, because only the caller knows the
+// UUID in the Idempotency-Key. A stranger who learns the UUID gets IDEMPOTENCY_KEY_REUSED, because the
+// first answer is given again only for the same body.
 //
-// The scope is a plain hash of what the client knows. A secret that is shorter than the scope and must not
-// collide is derived from it with the master key.
+// A client can compute its scope, because it knows everything that is hashed. So whoever needs a secret
+// for what a request makes derives it from the scope with the master key.
 func (c *Call) Scope() [sha256.Size]byte {
 	if c.IdempotencyKey == "" {
 		if !c.drawn {
@@ -205,7 +207,7 @@ func (c *Call) CommandID() [16]byte {
 // guest is the principal of all callers without credentials.
 const guest = "guest"
 
-// Who names the principal. All callers without credentials have one name.
+// Who names the principal: "user/…", "key/…", or "guest" for all callers without credentials.
 func (c *Call) Who() string {
 	switch {
 	case c.Principal.Kinds.Has(User):
@@ -216,8 +218,8 @@ func (c *Call) Who() string {
 	return guest
 }
 
-// Network is what counts as one client: an IPv4 address, or an IPv6 network of 64 bits, within
-// which a client can pick its addresses freely.
+// Network returns the address by which clients are told apart: an IPv4 address itself, or the first
+// address of an IPv6 address's /64 network, because a client can use any address of its /64.
 func Network(a netip.Addr) netip.Addr {
 	if a.Is4() || !a.IsValid() {
 		return a
@@ -225,8 +227,8 @@ func Network(a netip.Addr) netip.Addr {
 	return netip.PrefixFrom(a, 64).Masked().Addr()
 }
 
-// deadline is a context that costs nothing until somebody waits on it. Most handlers answer from
-// memory and never wait, and a context with a timer takes about a microsecond and five allocations.
+// deadline is a context that starts its timer only when somebody first asks for Done, Err or a value. Most
+// handlers answer from memory and never ask, and a timer costs about a microsecond and five allocations.
 type deadline struct {
 	parent context.Context
 	at     time.Time
@@ -262,15 +264,16 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// TellReplayed tells the client that the answer is an earlier one, if known is true.
+// TellReplayed sets the header Idempotency-Replayed if known is true, which means that the answer repeats
+// an earlier one.
 func TellReplayed(c *Call, known bool) {
 	if known {
 		c.SetHeader("Idempotency-Replayed", "true")
 	}
 }
 
-// UserSubject names a user in rate limits, caches and notes of changes.
+// UserSubject names a user as a subject of rate limits, of caches and of notices that something changed.
 func UserSubject(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
-// KeySubject names an API key in the same places.
+// KeySubject names an API key where UserSubject names a user.
 func KeySubject(id int64) string { return "key/" + strconv.FormatInt(id, 10) }

@@ -103,8 +103,8 @@ func (op *Op) handlerFaults() []string {
 	return append(found, listUnbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
 }
 
-// listUnbounded lists the fields of a request, in path, query, headers and body,
-// that lack a bound: a client could make them as long or as large as it likes.
+// listUnbounded lists the fields of a request, in path, query, headers and body, that lack a limit, so
+// that a client could make them as long or as large as it likes. seen holds the types around t.
 func listUnbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -156,8 +156,10 @@ func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []strin
 	return found
 }
 
-// named are the members that people read as one line: on tickets, in mails and spreadsheets.
+// named matches the json tags of members that people read as one line on tickets, in mails and in
+// spreadsheets. Such a member needs the format name.
 var named = regexp.MustCompile(`^([a-zA-Z]*[a-z])?([nN]ame|[tT]itle|[lL]abel|[sS]ubject|[cC]ity)(,|$)`)
 
-// shortFormats are formats that bound the length of a text, or leave that to the bound of the body.
+// shortFormats are the formats of texts that need no maxLength: either the format itself limits the
+// length of the text, or (raw) the limit of the body is enough.
 var shortFormats = []string{"raw", "email", "uuid", "date", "date-time", "timezone", "country", "currency"}

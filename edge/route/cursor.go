@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CursorOf makes a cursor: the sort key of the last row seen, base64url. It holds
-// nothing that the caller has not seen, so it is not signed.
+// CursorOf makes a cursor: the sort keys of the last row that the caller has seen, in base64url. It is
+// not signed, because it holds nothing that the caller has not seen.
 func CursorOf(keys ...int64) *string {
 	b := make([]byte, 0, 8*len(keys))
 	for _, k := range keys {
@@ -39,8 +39,8 @@ func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, se
 	return CursorOf(last, int64(seen))
 }
 
-// ReadMomentCursor reads where a page begins: before or at a moment, behind seen rows of that
-// moment; 0 and 0 for the first page.
+// ReadMomentCursor reads where a page begins in a list whose newest row comes first: at the moment before,
+// in unix milliseconds, after the first seen rows of that moment. An empty s means the first page: 0 and 0.
 func ReadMomentCursor(s string) (before int64, seen int, err error) {
 	keys, err := ReadCursor(s, LastMoment, math.MaxInt64)
 	if keys == nil {
@@ -49,8 +49,8 @@ func ReadMomentCursor(s string) (before int64, seen int, err error) {
 	return keys[0], int(keys[1]), nil
 }
 
-// ReadNumberCursor reads the cursor of a list that is sorted by one number: the number of the last row
-// seen; 0 for the first page.
+// ReadNumberCursor reads the cursor of a list that is sorted by one number. It returns the number of the
+// last row that the caller has seen, or 0 if s is empty, which means the first page.
 func ReadNumberCursor(s string) (int64, error) {
 	keys, err := ReadCursor(s, math.MaxInt64)
 	if keys == nil {
@@ -59,7 +59,8 @@ func ReadNumberCursor(s string) (int64, error) {
 	return keys[0], nil
 }
 
-// ReadCursor reads a cursor whose keys are from 0 to the given limits; nil if s is empty.
+// ReadCursor reads a cursor that has one key for each limit, each from 0 to its limit. It returns nil keys
+// if s is empty, and a VALIDATION_ERROR at the parameter cursor if s is no such cursor.
 func ReadCursor(s string, limits ...int64) ([]int64, error) {
 	return ReadCursorAt("cursor", s, limits...)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Encoding holds the options for every JSON body that we send; they make equal answers equal bytes.
+// Encoding holds the options for every JSON body that we send. With them, equal answers have equal bytes.
 var Encoding = json.JoinOptions(json.Deterministic(true))
 
-// appendData appends the success envelope of out.
+// appendData appends {"data": out} to buf, the body of every success.
 func appendData[Out any](buf *bytes.Buffer, out Out) error {
 	buf.WriteString(`{"data":`)
 	if a, ok := any(out).(Appender); ok {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// File is the file that came with a request. It is on the node's disk until the handler returns; a
-// handler that keeps the file moves it away.
+// File is the file that came with a request. It is deleted from the node's disk when the handler returns.
+// A handler that keeps the file must move it to another place.
 type File struct {
 	Name string // as it was sent, without folders and control characters
 	Type string // the declared media type in lower case, without its parameters
-	Path string // where it is on the disk
+	Path string // where the file is on the disk
 	Size int64  // bytes
 	Sum  [sha256.Size]byte
 }
@@ -27,16 +27,17 @@ type Part struct {
 	*File
 	Head   []byte                   // the file's first bytes, up to HeadBytes
 	Fields map[string]string        // the text fields before the file
-	Query  func(name string) string // parameters of the path
+	Query  func(name string) string // returns a parameter of the query; "" if it is absent
 }
 
-// Bound is how many bytes a file may have, and what refuses one that has more; nil: FILE_TOO_LARGE.
+// Bound says how many bytes a file may have. Beyond is the refusal of a longer file; nil means FILE_TOO_LARGE.
 type Bound struct {
 	Bytes  int64
 	Beyond error
 }
 
-// Judge bounds a file, or refuses it for what its beginning tells.
+// Judge returns how long a file may be, or refuses the file because of its type, its first bytes or the
+// fields before it. It runs before the rest of the file is read.
 type Judge func(*Call, *Part) (Bound, error)
 
 // Upload makes a Handler of f for a multipart/form-data request. The file is in the part named file
@@ -55,12 +56,12 @@ func (h Handler) TakesFile() bool { return h.Judge != nil }
 type Content struct {
 	Type   string    // media type
 	Name   string    // file name for a client that saves it
-	Inline bool      // browsers may show it; else they save it
-	Size   int64     // bytes; UnknownSize: the answer is sent as it is made, without ranges, Tag and At
-	Tag    string    // entity tag with its quotes; it differs when the bytes differ
-	At     time.Time // last change
+	Inline bool      // true: browsers may show the content; false: they save it
+	Size   int64     // bytes; UnknownSize: the answer is sent while it is made, without ranges, Tag and At
+	Tag    string    // entity tag with its quotes; different bytes have different tags
+	At     time.Time // when the content changed last
 	Cache  string    // Cache-Control
-	// Open reads length bytes from an offset on. ctx ends with the answer.
+	// Open returns a reader of length bytes, beginning at offset. ctx ends when the answer has been sent.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }
 
@@ -84,6 +85,6 @@ func Bytes[In any](types []string, f func(*Call, *In) (*Content, error)) Handler
 	return h
 }
 
-// Types are the media types of an operation that does not answer with JSON, for the document; nil
-// for one that does.
+// Types returns the media types of an operation that was made by Bytes, for the OpenAPI document. It returns
+// nil for an operation that answers with JSON.
 func (h Handler) Types() []string { return h.types }

@@ -20,7 +20,7 @@ var freeType = reflect.TypeFor[jsontext.Value]()
 type free struct {
 	max    int // bytes; -1: no bound
 	object bool
-	links  bool // an object of addresses by name
+	links  bool // the value must be an object whose members are web addresses (judgeLinks)
 }
 
 func (f *free) json(d *decoder, v reflect.Value) error {
@@ -53,7 +53,7 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 const (
 	maxLinks     = 20
 	maxLinkName  = 40   // characters
-	maxLinkChars = 2048 // of an address
+	maxLinkChars = 2048 // characters of an address
 )
 
 // judgeLinks returns what is wrong with an object of links, or nil.

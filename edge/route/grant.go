@@ -2,7 +2,7 @@ package route
 
 import "boxoffice/engine"
 
-// CheckGrant refuses a grant that lacks one of the row's scopes.
+// CheckGrant returns a FORBIDDEN refusal if the grant lacks one of the row's scopes, otherwise nil.
 func CheckGrant(op *Op, g Grant) error {
 	if op.Scope&^g.Scopes != 0 {
 		return engine.Refuse(engine.Forbidden, missing{op.Scope.Names(), g.Scopes.Names()})
@@ -10,15 +10,15 @@ func CheckGrant(op *Op, g Grant) error {
 	return nil
 }
 
-// A write for an organization takes at least writeCost bytes of tables and logs, and each byte that
-// it brings is kept bodyCost times: in the journal and in the tables that are made of it.
+// A write for an organization is counted as writeCost bytes, for its rows in tables and logs, and bodyCost
+// bytes for each byte of its body, which is kept in the journal and in the tables made from the journal.
 const (
 	writeCost = 1 << 10
 	bodyCost  = 2
 )
 
-// ActFor makes sure that the caller may do the operation in the grant's organization, and counts what
-// the call writes there.
+// ActFor makes sure that the caller may do the operation in the grant's organization. For a row that
+// Organizes, it also charges the organization for what the call writes: once, even if it is called again.
 func ActFor(c *Call, g Grant) error {
 	if err := CheckGrant(c.Op, g); err != nil {
 		return err
@@ -35,8 +35,8 @@ func ActFor(c *Call, g Grant) error {
 	return nil
 }
 
-// Charge counts bytes that the call is about to write for an organization, beside its body, or
-// refuses.
+// Charge counts bytes that the call is about to write for an organization, or refuses the call. Handlers
+// call it for what they write beyond the request's body, which ActFor counts.
 func (c *Call) Charge(org, bytes int64) error {
 	if c.Gate == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *Call) Charge(org, bytes int64) error {
 	return c.Gate.Charge(c, org, bytes)
 }
 
-// missing is the detail of a FORBIDDEN for a missing scope (docs/rules.md, Credentials).
+// missing holds the details of a FORBIDDEN refusal for a missing scope (docs/rules.md, Credentials).
 type missing struct {
 	Required []string `json:"required"`
 	Granted  []string `json:"granted"`

@@ -10,11 +10,11 @@ import (
 // differs. A row's path is appended to the group's Prefix, and its errors to the group's; a field
 // that a row leaves out is taken from its group.
 type Group struct {
-	Prefix string // of the rows' paths, e.g. /api/v1/webhooks
+	Prefix string // the beginning of each row's path, e.g. /api/v1/webhooks
 	Tag    string
 	Auth   Auth
-	Read   Scopes // what a GET needs
-	Write  Scopes // what any other method needs
+	Read   Scopes // the scopes that a GET needs
+	Write  Scopes // the scopes that any other method needs
 	Tier   Tier
 	Errors []engine.Code
 	// AtGates holds for all rows of the group.

@@ -8,8 +8,8 @@ import (
 
 // Issue is one violation in a request.
 type Issue struct {
-	Path    string `json:"path"`    // items[0].quantity; empty for the whole body
-	Code    string `json:"code"`    // one of the words below
+	Path    string `json:"path"`    // the value's place, e.g. items[0].quantity; empty for the whole body
+	Code    string `json:"code"`    // one of the issue codes below
 	Message string `json:"message"` // a sentence without the path
 }
 
@@ -20,7 +20,7 @@ const (
 	IssueDepth     = "depth"      // nested too deeply
 	IssueRequired  = "required"   // missing, or null
 	IssueType      = "type"       // the wrong JSON type
-	IssueNull      = "null"       // null where there is nothing to clear
+	IssueNull      = "null"       // null for a value that cannot be cleared
 	IssueMinLength = "min_length" // in characters
 	IssueMaxLength = "max_length"
 	IssueMinimum   = "minimum"
@@ -34,7 +34,8 @@ const (
 	IssueUnsupported = "unsupported" // not supported here, or not yet
 )
 
-// CurrencyIssues says that a currency, which was sent at path, is none of those that are sold in.
+// CurrencyIssues returns the issue that a currency, which was sent at path, is not one of the currencies in
+// sold, in which this installation sells. It returns nil if the currency is one of them.
 func CurrencyIssues(path, code string, sold []engine.Currency) []Issue {
 	codes := make([]string, len(sold))
 	for i := range sold {
@@ -48,7 +49,7 @@ func CurrencyIssues(path, code string, sold []engine.Currency) []Issue {
 // MaxIssues bounds the issues that are reported for one request.
 const MaxIssues = 100
 
-// ValidationDetails is the detail of a VALIDATION_ERROR.
+// ValidationDetails holds the details of a VALIDATION_ERROR.
 type ValidationDetails struct {
 	Issues []Issue `json:"issues"`
 }

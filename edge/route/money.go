@@ -13,10 +13,10 @@ import (
 	"boxoffice/engine"
 )
 
-// Money is an amount in a request, in thousandths of a currency's unit: which currency that is, and
-// so how many decimals it has, is known to the handler alone, which converts the amount by Minor. It
-// is a JSON number, which is read from its text and never through a float. Its minimum, maximum, enum
-// and default tags are in units of the currency, as on the wire.
+// Money is an amount in a request, in thousandths of a currency's unit. Only the handler knows the
+// currency, and so the number of decimals; it converts the amount into minor units with Minor. In a
+// request, Money is a JSON number, which is parsed as a decimal and never becomes a float. The tags
+// minimum, maximum, enum and default are in units of the currency, as the number in the request is.
 type Money int64
 
 // moneyDecimals is how many decimals a Money has: as many as any currency.
@@ -27,13 +27,13 @@ func MoneyOf(minor int64, decimals int) Money {
 	return Money(engine.Rescale(minor, decimals, moneyDecimals))
 }
 
-// Minor converts an amount that was sent at path into minor units of a currency. More decimals than
-// the currency has are an issue of the request.
+// Minor converts an amount that was sent at path into minor units of a currency. It returns a
+// VALIDATION_ERROR if the amount has more decimals than the currency.
 func (m Money) Minor(path, currency string) (int64, error) {
 	return m.In(path, engine.DecimalsOf(currency))
 }
 
-// In is Minor for units with the given number of decimals.
+// In does what Minor does, for a currency with the given number of decimals.
 func (m Money) In(path string, decimals int) (int64, error) {
 	by := engine.ScaleOf(moneyDecimals - decimals)
 	if int64(m)%by != 0 {
@@ -50,7 +50,7 @@ func (m Money) Decimals() int {
 	return moneyDecimals
 }
 
-// String is the amount as a decimal, with two places where it needs no third.
+// String returns the amount as a decimal number with as many decimal places as Decimals says.
 func (m Money) String() string {
 	amount, decimals := int64(m), m.Decimals()
 	return engine.DecimalIn(amount/engine.ScaleOf(moneyDecimals-decimals), decimals)
@@ -59,7 +59,7 @@ func (m Money) String() string {
 // InlineJSONSchema makes the document show an amount in place of a reference to this type.
 func (m Money) InlineJSONSchema() {}
 
-// MarshalJSONTo writes the decimal string.
+// MarshalJSONTo writes the amount as a JSON string, which String makes.
 func (m Money) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.String(m.String()))
 }
@@ -98,7 +98,8 @@ func parseMoney(text []byte) (Money, problem) {
 	return Money(number.digits), none
 }
 
-// decimal is digits * 10^-scale. digits does not end in a zero, unless the whole number is zero.
+// decimal is digits * 10^-scale, negated if negative. digits has no trailing zeros, unless the number is
+// zero. overflow means that the number does not fit, and that digits is wrong.
 type decimal struct {
 	digits             int64
 	scale              int
@@ -113,7 +114,8 @@ func (d *decimal) times10() {
 	d.digits *= 10
 }
 
-// parseDecimal reads the grammar of a JSON number.
+// parseDecimal reads a number as JSON writes it. ok is false if the text is no number. It is laxer than
+// JSON about a plus before the exponent's digits and zeros before the whole number.
 func parseDecimal(text []byte) (d decimal, ok bool) {
 	mantissa, exponent := text, []byte("0")
 	if i := bytes.IndexAny(text, "eE"); i >= 0 {

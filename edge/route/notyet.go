@@ -3,9 +3,9 @@ package route
 import "reflect"
 
 // NotYet declares a member of a body that clients may know from the API's specification, but that
-// this release does not support. A request with such a member is refused at that member; otherwise
-// it would be carried out as if the member were absent. null and the empty text mean nothing, and
-// pass. The document does not show the member.
+// this release does not support. A request with such a member is refused, because otherwise we would
+// carry it out as if the member were absent. null and the empty string are accepted and ignored. The
+// OpenAPI document does not show the member.
 //
 //	_ route.NotYet `name:"promoCode"`
 type NotYet struct{}

@@ -29,7 +29,7 @@ func (o Opt[T]) Into(dst *T) {
 	}
 }
 
-// MarshalJSONTo writes null or the value, for clients that build requests.
+// MarshalJSONTo writes null or the value. Go clients that build requests use it.
 func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !o.Set || o.Null {
 		return enc.WriteToken(jsontext.Null)
@@ -40,13 +40,13 @@ func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 // IsZero reports whether the field was not sent.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
-// Inner is the type of Value, for the plan and the document.
+// Inner returns the type of Value. The plan and the OpenAPI document ask for it.
 func (o Opt[T]) Inner() reflect.Type { return reflect.TypeFor[T]() }
 
 // InlineJSONSchema makes the document show the value in place of a reference to this type.
 func (o Opt[T]) InlineJSONSchema() {}
 
-// Optional is implemented by every Opt.
+// Optional is implemented by every Opt and by nothing else, so it recognizes an Opt of whatever type.
 type Optional interface{ Inner() reflect.Type }
 
 // These are the positions of Opt's fields, for the plan.

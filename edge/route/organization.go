@@ -10,8 +10,8 @@ import (
 // not belong to.
 var NoOrganization = &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
 
-// SeesMore reports whether the caller sees more of an organization's things than the public does,
-// because of the row's scope.
+// SeesMore reports whether the caller belongs to an organization and has the row's scopes there, so that a
+// public read shows them also what is not public.
 func SeesMore(c *Call, org int64) bool {
 	g, ok := c.Principal.Grant(org)
 	return ok && c.Op.Scope&^g.Scopes == 0
@@ -28,8 +28,8 @@ func checkOrganization(c *Call, org int64) error {
 }
 
 // FindOrganization returns the number of the organization that the caller acts for: the named one,
-// or the only one that the caller belongs to. It checks the caller's grant there against the row's
-// scope.
+// or the only one that the caller belongs to. It refuses a caller whose grant there lacks the row's
+// scopes, and charges the organization for a write (ActFor).
 func FindOrganization(c *Call, named ...string) (int64, error) {
 	org := ""
 	for _, n := range named {
@@ -55,7 +55,8 @@ func FindOrganization(c *Call, named ...string) (int64, error) {
 	return id, checkOrganization(c, id)
 }
 
-// ReadNumber reads a number in decimal digits.
+// ReadNumber reads a number from 1 to 18 digits that is greater than 0, as the ids of organizations are.
+// It returns false if s is anything else.
 func ReadNumber(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n > 0 && len(s) <= 18 && s[0] != '+'

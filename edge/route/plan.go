@@ -55,7 +55,7 @@ const (
 	inPart
 )
 
-// param is one field that is read from path, query or headers.
+// param is one field that is read from the path, the query, the headers or a part of a form.
 type param struct {
 	in       place
 	name     string
@@ -67,17 +67,17 @@ type param struct {
 	initial  reflect.Value // the default; invalid for none
 }
 
-// canRefuse reports whether a request can violate the plan at all.
+// canRefuse reports whether the plan reads anything, so that a request can violate it.
 func (p *plan) canRefuse() bool { return p.body != nil || len(p.params) > 0 }
 
-// namesOrganization reports whether a request may say for which organization its caller acts: it may name
-// one that does not exist.
+// namesOrganization reports whether a request can name the organization for which its caller acts. If it
+// can, the operation can answer NOT_FOUND, because there may be no such organization.
 func (p *plan) namesOrganization() bool {
 	return slices.ContainsFunc(p.params, func(one param) bool { return one.name == "orgId" }) || p.body != nil && p.body.fields["orgId"] != nil
 }
 
-// compilePlan makes the plan of a request type. It panics on a type that cannot be served: then the
-// table is wrong, and the program must not start.
+// compilePlan makes the plan of a request type. It panics on a type that cannot be read, because then the
+// route table is wrong and the program must not start.
 func compilePlan(t reflect.Type) *plan {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("route: request type %v is not a struct", t))
@@ -98,7 +98,8 @@ func compilePlan(t reflect.Type) *plan {
 	return p
 }
 
-// collectFields adds the fields of t, which sits at index within the request.
+// collectFields adds the fields of t to the plan and to body. t is the request's type, or a struct that is
+// embedded in it; index is then its place in the request (see reflect.Value.FieldByIndex).
 func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -123,8 +124,9 @@ func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []
 	}
 }
 
-// BindingTag returns the key of the tag that says where in a request the field of a struct is read from, or "" if it
-// has none. An embedded struct without one lends its fields to the struct around it.
+// BindingTag returns the key of the tag that says from which part of a request a field is read: path, query,
+// header, part or json. It returns "" if the field has no such tag. The fields of an embedded struct without
+// such a tag count as fields of the struct around it.
 func BindingTag(f reflect.StructField) string {
 	for _, key := range []string{"path", "query", "header", "part", "json"} {
 		if _, ok := f.Tag.Lookup(key); ok {
@@ -141,7 +143,7 @@ type field struct {
 	node     node
 	optional bool          // an Opt
 	nullable bool          // an Opt that may be null
-	bit      uint64        // in object.required; 0 for a field that may be absent
+	bit      uint64        // the field's bit in object.required; 0 if the field may be absent
 	initial  reflect.Value // the default; invalid for none
 }
 
@@ -193,8 +195,8 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 	o.order = append(o.order, m)
 }
 
-// compiler compiles the types of one request. It keeps what it has compiled in objects, so that
-// recursive types end.
+// compiler compiles the types of one request. objects holds the structs that it has compiled or is
+// compiling, so that it stops at a type that contains itself.
 type compiler struct{ objects map[reflect.Type]*object }
 
 // compileObject compiles a struct within a body.

@@ -2,7 +2,7 @@ package route
 
 import "boxoffice/engine"
 
-// Reason is the detail of a refusal whose code can have several reasons.
+// Reason holds the details of a refusal whose code alone does not tell why: Reason says which case it is.
 type Reason struct {
 	Reason string `json:"reason"`
 }
@@ -14,14 +14,14 @@ var EmailNotProven = &engine.Refusal{
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},
 }
 
-// OrganizationNotProven is the refusal for an organization that would write to people before any of
-// those who made it has proven a mailbox.
+// OrganizationNotProven is the refusal for an organization that tries to send mail to people before the user
+// who registered it has proven to own the mailbox of their address.
 var OrganizationNotProven = &engine.Refusal{
 	Code: engine.Forbidden, Message: "Whoever registered the organization must confirm the e-mail address before it may write to people.",
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},
 }
 
-// CheckEmailProven refuses such a session.
+// CheckEmailProven returns EmailNotProven if the caller's session is not proven (Principal.EmailProven).
 func CheckEmailProven(c *Call) error {
 	if !c.Principal.EmailProven {
 		return EmailNotProven

@@ -1,6 +1,6 @@
-// Package route owns the words of the route table: a row (Op), the request as a
-// handler sees it (Call), and the plan that reads a typed request from path,
-// query, headers and body and checks it (Handle).
+// Package route defines what the route table consists of: a row (Op), the request as a handler sees it
+// (Call), and the plan that reads a typed request from path, query, headers and body and checks it
+// (Handle).
 //
 // One row, together with its Group, says everything about an operation; registration, binding,
 // validation, the OpenAPI document and the security tests are derived from it. Plans are compiled
@@ -27,12 +27,12 @@ type Auth uint8
 // credentials is served too. A user's JWT counts as User, and also as Member and Admin if the user
 // is one.
 const (
-	Public     Auth = 1 << iota // none
+	Public     Auth = 1 << iota // no credentials
 	User                        // a user's JWT
-	Member                      // of a user who belongs to an organization
+	Member                      // the JWT of a user who belongs to an organization
 	Key                         // an organization's API key
 	OrderToken                  // the access token of one order
-	Admin                       // of an administrator of the platform
+	Admin                       // the JWT of an administrator of the platform
 	LiveToken                   // opens the live numbers of one event's gates, only once
 )
 
@@ -42,7 +42,7 @@ const QueryToken = OrderToken | LiveToken
 // Has reports whether the set contains any of the given kinds.
 func (a Auth) Has(kinds Auth) bool { return a&kinds != 0 }
 
-// String lists the kinds for people.
+// String lists the names of the kinds in the set, separated by commas, for people to read.
 func (a Auth) String() string {
 	var names []string
 	for _, k := range []struct {
@@ -70,22 +70,24 @@ const (
 	TierAdmin    Tier = "admin"    // organizers' work
 )
 
-// Idempotency says what answers a repeat with the same Idempotency-Key (docs/rules.md,
-// Idempotency).
+// Idempotency says how a write recognizes a repeated request and what answers it (docs/rules.md, Idempotency).
 type Idempotency string
 
 // These are the ways to recognize a repeat. GET has none.
 const (
-	Replay  Idempotency = "replay" // the stored answer, byte for byte, for 24 h
-	ByActor Idempotency = "actor"  // the actor's own facts: no write to the database
+	// Replay stores the answer with the Idempotency-Key and gives it again, byte for byte, for 24 hours.
+	Replay Idempotency = "replay"
+	// ByActor leaves it to the actor, whose state shows that it has done what the Idempotency-Key asks for.
+	// So no answer has to be stored in the database.
+	ByActor Idempotency = "actor"
 	// BySender recognizes a repeat by the contents of its body, and reads no Idempotency-Key.
 	BySender Idempotency = "sender"
 )
 
 // Limit is what a tier allows.
 type Limit struct {
-	PerMinute  int
-	CountedPer string // whom it counts, as people read it
+	PerMinute  int    // requests in a minute
+	CountedPer string // what has a count of its own, in words for the document
 }
 
 // Limits are the tiers with their limits (docs/rules.md, Rate limits).
@@ -119,24 +121,24 @@ type Op struct {
 	Path    string // e.g. /api/v1/orders/{id}
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
-	Spends  bool   // it gives away or takes money or tickets, so agents ask their user first
+	Spends  bool   // the operation gives away or takes money or tickets, so an AI agent asks its user first
 	// Description is what a caller has to know beyond the Summary, in one or two sentences for the
 	// document. Most rows need none.
 	Description string
-	Tag         string // the document's group
-	Auth        Auth   // credentials that may use it
-	Scope       Scopes // all of these an API key or a member needs
+	Tag         string // the operation's group in the document
+	Auth        Auth   // the kinds of credentials that may use it
+	Scope       Scopes // an API key or a member needs all of these
 	Tier        Tier
-	Status      int           // of success; 204 answers without a body
-	Errors      []engine.Code // refusals of its own; see AllErrors
-	// Idempotency says how a write honours an Idempotency-Key.
+	Status      int           // the HTTP status of success; 204 answers without a body
+	Errors      []engine.Code // the operation's own refusals; AllErrors adds the others
+	// Idempotency says how a write recognizes a repeated request; a read has none.
 	Idempotency Idempotency
-	Timeout     time.Duration // of the handler, from the request's start; 0: DefaultTimeout
-	// Versioned answers always carry an entity tag, even to callers with credentials, and are
+	Timeout     time.Duration // how long a request may take from its start; 0: DefaultTimeout
+	// Versioned says that every answer carries an entity tag, even to callers with credentials, and is
 	// compressed.
 	Versioned bool
-	// Follows says that what is answered is written by followers of the journal, so that the
-	// operation first waits for what its caller has written. Of lists it need not be said.
+	// Follows says that followers of the journal write the tables that the operation reads, so that a read
+	// with credentials first waits until they have what its caller has written. Lists need not set it.
 	Follows bool
 	MaxBody int // bytes, up to 8 MiB; 0: DefaultBody
 	// AtGates says that the key of a gate may use the row, for the events that it is bound to. The path
@@ -145,27 +147,28 @@ type Op struct {
 	Handler Handler
 }
 
-// Tagged reports whether the operation's answers carry an entity tag, at least those to the public.
+// Tagged reports whether the operation's answers to callers without credentials carry an entity tag.
 func (op *Op) Tagged() bool {
 	return op.Versioned || !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
 }
 
-// ShowsOwn reports whether the operation waits until its lists have what its caller has written.
-// Pages that everybody reads are refreshed by their writers, so that no reader has to wait.
+// ShowsOwn reports whether the operation first waits until followers have processed what its caller has
+// written, so that the caller sees it. No public read waits, because whoever changes a public page
+// also refreshes it.
 func (op *Op) ShowsOwn() bool {
 	list := op.Handler.Out != nil && op.Handler.Out.Implements(reflect.TypeFor[stales]())
 	return !op.Writes() && !op.Auth.Has(Public) && (list || op.Follows)
 }
 
-// stales is an answer that can tell that it is stale.
+// stales is implemented by an answer that has a member to say that it is stale (Freshness).
 type stales interface{ MarkStale() }
 
-// Freshness is embedded in a list's answer, and tells whether the list is stale.
+// Freshness is embedded in a list's answer. It says whether the list may lack what the caller wrote last.
 type Freshness struct {
 	Stale bool `json:"stale,omitzero" description:"True if what the caller has written last may be missing, because the list is behind; Retry-After says when to ask again. Left out otherwise."`
 }
 
-// MarkStale tells that the list is stale.
+// MarkStale notes in the answer that the list is stale. Handle calls it if Call.Stale is set.
 func (f *Freshness) MarkStale() { f.Stale = true }
 
 // Streams reports whether the operation answers with a stream of events.
@@ -183,8 +186,9 @@ func (op *Op) RefusesUnknown() bool {
 // Writes reports whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
-// Organizes reports whether the operation writes what an organization works with. Acts of buyers
-// and at the doors are none of that: they have bounds of their own, and must never wait for a quota.
+// Organizes reports whether the operation is a write by an organization's members or keys, which is charged
+// to the organization's quota. What buyers write and what is scanned at the gates has other limits, and
+// must never be refused because of the quota.
 func (op *Op) Organizes() bool {
 	return op.Writes() && op.Scope != 0 && !op.Auth.Has(Public) && op.Tier != TierCheckin
 }
@@ -201,7 +205,7 @@ func (op *Op) AllErrors() []engine.Code {
 	}
 	add(op.Handler.plan != nil && op.Handler.plan.canRefuse() || op.Writes(), engine.Validation)
 	add(op.Auth != Public, engine.Unauthorized)
-	add(true, engine.Forbidden, engine.WrongEnv) // a gate's key is forbidden what is public, too
+	add(true, engine.Forbidden, engine.WrongEnv) // even a public row is forbidden to the key of a gate
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
 	add(op.Idempotency == ByActor, engine.IdempotencyReused)
 	add(strings.Contains(op.Path, "{") || op.Handler.plan != nil && op.Handler.plan.namesOrganization(), engine.NotFound)
@@ -229,8 +233,8 @@ type Handler struct {
 	plan    *plan
 	serve   func(*Call, Source, *bytes.Buffer) error
 
-	Judge Judge    // of the file of an Upload; nil: it takes none
-	types []string // see Bytes
+	Judge Judge    // judges the file of an Upload; nil: the operation takes no file
+	types []string // the media types of a handler that Bytes made; nil: the answer is JSON
 }
 
 // Handle makes a Handler of f. In is a struct whose fields carry a path, query, header or json tag
@@ -280,7 +284,8 @@ func HandleRaw[In, Out any](media string, f func(*Call, *In) (Out, error)) Handl
 // Events is the answer of an operation that streams Server-Sent Events.
 type Events struct{}
 
-// Stream makes a Handler of f, which returns the topic to show. The edge serves the stream.
+// Stream makes a Handler of f, which returns the topic to show. Package edge/server then sends the topic's
+// events until the client leaves.
 func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 	return Handle(func(c *Call, in *In) (Events, error) {
 		topic, err := f(c, in)
@@ -305,7 +310,7 @@ func (h Handler) NeedsBody() bool { return h.HasBody() && h.plan.body.required !
 // encoded. Any other path is answered with NOT_FOUND.
 type PathParam struct {
 	Name      string
-	MaxLength int // characters; -1: its format bounds it
+	MaxLength int // characters; -1: the parameter's format limits its length
 	Text      bool
 }
 
@@ -325,7 +330,7 @@ func (h Handler) PathParams() []PathParam {
 type Source interface {
 	Param(name string) (string, bool)
 	Query(name string) [][]byte
-	QueryNames() iter.Seq[string] // of what the query gives a value
+	QueryNames() iter.Seq[string] // names of the parameters to which the query gives a value
 	Header(name string) []byte
 	Part(name string) (string, bool) // a text field beside a file
 }

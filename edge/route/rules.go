@@ -11,7 +11,7 @@ import (
 	"boxoffice/edge/route/format"
 )
 
-// problem is what is wrong with one value; the zero problem means nothing is.
+// problem is what is wrong with one value. The zero problem means that the value is right.
 type problem struct{ code, message string }
 
 var none problem
@@ -19,7 +19,7 @@ var none problem
 // check judges a value that has been read.
 type check func(v reflect.Value) problem
 
-// constraintTags are the tags that become checks, in the order in which they are reported.
+// constraintTags are the tags that limit a value, in the order in which violations are reported.
 var constraintTags = []string{"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "enum", "format"}
 
 // tags are the constraints on a field.
@@ -45,7 +45,7 @@ func (c *compiler) readTags(where string, st reflect.StructTag) tags {
 	return t
 }
 
-// allowOnly panics if a constraint is set that does not fit the type.
+// allowOnly panics if a constraint is set that is not among keys, those that fit the field's type.
 func (t tags) allowOnly(where string, keys ...string) {
 	for key := range t.set {
 		if !slices.Contains(keys, key) {
@@ -65,7 +65,8 @@ func (t tags) ofElements() tags {
 	return inner
 }
 
-// count parses a constraint that is a count; -1 if it is not set.
+// count parses a constraint that is a count. It returns -1 if the constraint is not set, and panics if
+// it is no number of 0 or more.
 func (t tags) count(where, key string) int {
 	text, ok := t.set[key]
 	if !ok {
@@ -132,7 +133,8 @@ func problemIf(broken bool, p problem) problem {
 	return none
 }
 
-// compileBound compiles a limit: a value is bad if comparing it with the limit gives side.
+// compileBound compiles the limit in text into a check. The check returns bad for a value below the limit if
+// side is -1, and for a value above it if side is +1.
 func compileBound(where string, typ reflect.Type, text string, bad problem, side int) check {
 	limit := parseConstant(where, typ, text)
 	switch {

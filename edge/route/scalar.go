@@ -23,13 +23,13 @@ var (
 
 // scalarKind says how one sort of scalar is read.
 type scalarKind struct {
-	json string   // the JSON values it is read from, by their first byte
-	what string   // in words, for the message
-	tags []string // the constraints that fit it
+	json string   // the kinds of JSON values that it is read from (jsontext.Kind), one byte each
+	what string   // the message for a JSON value of another kind
+	tags []string // the constraint tags that it may have
 	set  func(v reflect.Value, text []byte) problem
 }
 
-// These are what scalars must be.
+// These are the messages of issues: what a scalar must be.
 const (
 	mustBool  = "must be true or false"
 	mustInt   = "must be an integer"
@@ -82,11 +82,11 @@ func scalarOf(t reflect.Type) *scalarKind {
 func IsScalar(t reflect.Type) bool { return scalarOf(t) != nil }
 
 // textKinds are the formats that say how a text is read, before its other constraints are checked.
-// All other formats say what it must be.
+// Any other format is a check of the text that has been read.
 var textKinds = map[string]*scalarKind{"name": nameKind, "raw": rawKind, "password": secretKind}
 
-// setString copies the text as it is kept, by names.CleanText. It refuses NUL, which Postgres cannot
-// store and which a text has by a fault of the caller's only.
+// setString copies the text after names.CleanText. It refuses a text with a NUL, which Postgres cannot store
+// and which only a faulty client sends.
 func setString(v reflect.Value, text []byte) problem {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return problem{IssueFormat, mustNotNUL}
@@ -95,7 +95,7 @@ func setString(v reflect.Value, text []byte) problem {
 	return none
 }
 
-// setName copies the name as it is kept, by names.Clean.
+// setName copies the text after names.Clean, as one line. It refuses a text with a NUL.
 func setName(v reflect.Value, text []byte) problem {
 	if p := setString(v, text); p != none {
 		return p
@@ -104,7 +104,7 @@ func setName(v reflect.Value, text []byte) problem {
 	return none
 }
 
-// setRaw copies the text whatever is in it. Its reader knows what to leave out.
+// setRaw copies the text unchanged and unchecked. The handler decides what to do with odd characters.
 func setRaw(v reflect.Value, text []byte) problem {
 	v.SetString(string(text))
 	return none
@@ -136,9 +136,9 @@ func digitsOnly(text []byte) bool {
 	return len(text) > 0 && text[0] != '+' && len(bytes.Trim(text, "0123456789+-.eE")) == 0
 }
 
-// wholeDigits returns a number as an integer is written, if it is one: 1.0 and 1e0 are 1 (JSON
-// Schema 2020-12, validation, 6.1.1), and programs whose numbers are all floats write no other.
-// Anything else is returned as it is.
+// wholeDigits rewrites a whole number that has a point or an exponent, such as 1.0 or 1e0, as plain digits.
+// JSON Schema counts it as an integer (2020-12, validation, 6.1.1), and programs whose numbers are all
+// floats send integers like that. It returns any other text as it is.
 func wholeDigits(text []byte) []byte {
 	if len(text) > maxNumber || !bytes.ContainsAny(text, ".eE") {
 		return text
@@ -201,7 +201,7 @@ func setMoney(v reflect.Value, text []byte) problem {
 	return p
 }
 
-// setTime reads an instant of RFC 3339.
+// setTime reads a date and time as in RFC 3339 and stores it by keepTime.
 func setTime(v reflect.Value, text []byte) problem {
 	t, ok := format.ParseTime(string(text))
 	if !ok {
@@ -255,8 +255,9 @@ func dateKind(end bool) *scalarKind {
 	return &kind
 }
 
-// node says how one type is read from JSON and, if it can be a parameter, from text. Violations go
-// to the decoder; the error that json returns is a syntax error, which ends the reading.
+// node says how one type is read from JSON and from the text of a parameter; text is nil if the type can't
+// be a parameter. Both report violations to the decoder. The error that json returns is a syntax
+// error, which ends the reading.
 type node struct {
 	json func(d *decoder, v reflect.Value) error
 	text func(d *decoder, v reflect.Value, text []byte)
@@ -305,7 +306,7 @@ func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	}
 }
 
-// pointer reads the value that a pointer points to; the object has handled null before.
+// pointer reads the value that a pointer points to. It never meets null, because field.json skips that.
 type pointer struct {
 	elem reflect.Type
 	node node
@@ -321,7 +322,8 @@ func (p pointer) text(d *decoder, v reflect.Value, text []byte) {
 	p.node.text(d, v.Elem(), text)
 }
 
-// unquote returns the text of a JSON string; it may alias raw or the decoder's memory.
+// unquote returns the text of a JSON string. The text may share memory with raw or with d.scratch, so it is
+// valid only until the next call.
 func (d *decoder) unquote(raw jsontext.Value) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]

@@ -22,7 +22,7 @@ const (
 	AnalyticsRead
 	Manage
 
-	// AllScopes is what a key may do if no scopes were set for it.
+	// AllScopes holds every scope except Manage. A key for which no scopes were set has all of these.
 	AllScopes = Manage - 1
 )
 
@@ -61,8 +61,8 @@ const (
 	RoleMember = "member"
 )
 
-// RoleScopes is what a member with a role may do. Owners and admins may do everything; the others
-// sell and admit, but see no money, have no webhooks and manage nothing.
+// RoleScopes returns the scopes of a member with a role, or 0 for an unknown role. Owners and admins have
+// all scopes. Other members may neither see payouts nor manage webhooks, keys or members.
 func RoleScopes(role string) Scopes {
 	switch role {
 	case RoleOwner, RoleAdmin:
