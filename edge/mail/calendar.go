@@ -7,27 +7,28 @@ import (
 	ics "github.com/arran4/golang-ical"
 )
 
-// Calendar is an event for the reader's calendar (RFC 5545).
+// Calendar is a calendar file (RFC 5545) with an event or its booked visits, for the reader's calendar.
 type Calendar struct {
 	Method string // PUBLISH or CANCEL (RFC 5546)
 	Body   []byte
 }
 
-// local is the layout of a time of day on the clocks of a place.
+// local is the layout of a local date and time in a calendar file; date is the layout of a day alone.
 const local = "20060102T150405"
 
 const date = "20060102"
 
-// Visit is when a ticket of a reservation admits, on the clocks of its place.
+// Visit is the time that was booked in a reservation calendar, when its tickets admit. Its times are in the
+// time zone of the place.
 type Visit struct {
 	ID         string // unique among all visits
 	Start, End time.Time
-	AllDay     bool // it is booked for the date alone
+	AllDay     bool // a whole day is booked, without a time of day
 	Label      string
-	Cancelled  bool // its tickets admit nobody any more
+	Cancelled  bool // the visit's tickets admit nobody any more
 }
 
-// When is the visit's time in words, on the clocks of its place.
+// When returns the visit's time in words, after its label if it has one, in the place's time zone.
 func (v Visit) When(l Language) string { return v.describeVisit(wordsOf[l]) }
 
 func (v Visit) describeVisit(w *words) string {
@@ -41,18 +42,19 @@ func (v Visit) describeVisit(w *words) string {
 	return at
 }
 
-// describeUnlinked is the visit's time in a mail, in which the organizer's label is no link.
+// describeUnlinked returns what When returns, but first cleans the organizer's label (cleanLabel), so that a
+// mail program makes no link of it.
 func (v Visit) describeUnlinked(w *words) string {
 	v.Label = cleanLabel(v.Label)
 	return v.describeVisit(w)
 }
 
-// Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
-// time of its own. Because the file carries the event's id and revision, a calendar takes a later
-// file as a change of the same event, and removes what is cancelled.
+// Calendar returns the calendar file of the event, or of its booked visits; nil if there is neither a start
+// nor a visit. The file has the event's id and revision, so a calendar program treats a later file as a
+// change of the same event, and removes what is cancelled.
 func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
-// HasCalendar reports whether there is a calendar file.
+// HasCalendar reports whether Calendar returns a file: whether the event has a start or a visit.
 func (e *Event) HasCalendar() bool { return len(e.Visits)+len(e.Gone) > 0 || !e.Start.IsZero() }
 
 func (e *Event) makeCalendar(w *words) *Calendar {
@@ -86,23 +88,23 @@ func (e *Event) makeCalendar(w *words) *Calendar {
 	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
-// asVisit is the time of the event itself, for everybody who attends it.
+// asVisit returns the time of the event itself as a visit, for events for which nobody books a visit.
 func (e *Event) asVisit() Visit { return Visit{ID: e.ID, Start: e.Start, End: later(e.Start, e.End)} }
 
-// Program is what an organization has on, for the calendars of people who subscribe to it.
+// Program holds an organization's events, for the calendars of people who subscribe to them.
 type Program struct {
-	Name string // of the organization
-	Page string // its address
-	// Events have a time of their own. Their Page is not empty.
+	Name string // the organization's name
+	Page string // the address of the organization's page
+	// Events are the events to show. Each must have a Start and a Page.
 	Events []*Event
 }
 
-// refreshAfter tells a calendar how often to ask for a program again (RFC 7986, 5.7). Programs change by
-// hand, so once an hour is often enough.
+// refreshAfter asks a calendar program to fetch the file again every hour (RFC 7986, 5.7). People change
+// an organization's events by hand, so once an hour is often enough.
 const refreshAfter = "PT1H"
 
-// Calendar is the program as a calendar file. The ids and revisions of its events are those of the files
-// in mails, so that a calendar which has both shows an event once.
+// Calendar returns the program as a calendar file. Its events have the same ids and revisions as in the
+// files in mails, so that a calendar that has both files shows an event once.
 func (p *Program) Calendar(l Language) []byte {
 	c := ics.NewCalendarFor("Boxoffice")
 	c.SetMethod(ics.MethodPublish)
@@ -110,7 +112,7 @@ func (p *Program) Calendar(l Language) []byte {
 	c.SetUrl(p.Page)
 	c.SetRefreshInterval(refreshAfter, ics.WithValue(string(ics.ValueDataTypeDuration)))
 	type span struct{ first, last time.Time }
-	var zones []string // in the order of the events, so that the same program is the same file
+	var zones []string // in the order of the events, so that the same program always makes the same file
 	spans := make(map[string]span)
 	visits := make([]Visit, len(p.Events))
 	for i, e := range p.Events {
@@ -178,8 +180,8 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	}
 }
 
-// isAmbiguous reports whether the clocks of the time's place show it twice: when they are put back,
-// an hour of the night is repeated.
+// isAmbiguous reports whether the clocks in the time's zone show this time of day twice on that day, because
+// they are put back and so repeat an hour of the night.
 func isAmbiguous(at time.Time) bool {
 	begin, end := at.ZoneBounds()
 	_, offset := at.Zone()
@@ -196,8 +198,8 @@ func isAmbiguous(at time.Time) bool {
 	return !at.Add(time.Duration(offset-after) * time.Second).Before(end)
 }
 
-// describeZone describes the clocks of a place between two times: each offset with the moment when it began
-// (RFC 5545, 3.6.5).
+// describeZone describes the time zone of from between two times: each offset from UTC that holds in
+// between, with the moment when it began (RFC 5545, 3.6.5).
 func describeZone(from, to time.Time) *ics.VTimezone {
 	z := ics.NewTimezone(from.Location().String())
 	for at := from; ; {
@@ -210,7 +212,7 @@ func describeZone(from, to time.Time) *ics.VTimezone {
 			was = begin.Add(-time.Second)
 		}
 		observed := ics.ComponentBase{}
-		// The moment is given on the clocks as they were before it.
+		// RFC 5545 wants the moment of a change in the local time that held before the change.
 		_, offset := was.Zone()
 		observed.SetProperty(ics.ComponentPropertyDtStart, begin.UTC().Add(time.Duration(offset)*time.Second).Format(local))
 		observed.SetProperty(ics.ComponentProperty(ics.PropertyTzoffsetfrom), was.Format("-0700"))

@@ -25,19 +25,20 @@ const (
 	captureBuffer = 32 << 10 // bytes; a mail is written in hundreds of pieces
 )
 
-// Capture is a Sender that puts each mail into a file of its directory instead of sending it. No
-// one else may use the directory: Capture deletes old files there.
+// Capture is a Sender that puts each mail into a file in its directory instead of sending it. It keeps the
+// newest captureMax mails and deletes older ones, so nothing else may use the directory.
 type Capture struct {
 	dir    string
 	origin Origin
 
 	mu   sync.Mutex
-	kept []string        // names, oldest first
-	ids  map[string]bool // of the same messages
-	last time.Time       // of the newest name given
+	kept []string        // names of the files, oldest first
+	ids  map[string]bool // ids of the messages in these files
+	last time.Time       // the time in the newest file name that was given
 }
 
-// OpenCapture makes the directory, unless it exists, readable only for us.
+// OpenCapture returns a Capture of the mails in dir. It makes the directory if there is none, readable only
+// for the process's user, and deletes files that an earlier process did not finish.
 func OpenCapture(dir string, origin Origin) (*Capture, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("mail directory: %w", err)
@@ -74,8 +75,8 @@ const (
 
 var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.eml$`)
 
-// Send writes the message to a file. If an earlier attempt wrote the message but died before
-// reporting it, it is not written again.
+// Send writes the message to a file. It does not write a message again whose id is among the kept ones,
+// because the sender repeats a message after a crash that happened between Send and its note of it.
 func (c *Capture) Send(_ context.Context, m Message) error {
 	msg, err := c.origin.renderMessage(m)
 	if err != nil {
@@ -110,8 +111,8 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	return nil
 }
 
-// Drop deletes the mails that contain one of the words, in upper or lower case, in the recipient or
-// anywhere in the text.
+// Drop deletes the mails that contain one of the words, in upper or lower case, in the recipient, the
+// subject, the text or the calendar file. Empty words are ignored.
 func (c *Capture) Drop(words ...string) error {
 	names, err := c.listFileNames()
 	if err != nil {
@@ -133,7 +134,7 @@ func (c *Capture) Drop(words ...string) error {
 	return nil
 }
 
-// makeFileName makes a file name that sorts behind all earlier ones.
+// makeFileName makes a file name that sorts after all names that this Capture has made before.
 func (c *Capture) makeFileName(id string) string {
 	now := time.Now().UTC()
 	if !now.After(c.last) {
@@ -158,9 +159,9 @@ func (c *Capture) listFileNames() ([]string, error) {
 	return names, nil
 }
 
-// Captured is a mail as its reader would see it.
+// Captured is a captured mail with its parts decoded, as its reader would see them.
 type Captured struct {
-	Name    string    // of its file
+	Name    string    // the name of the mail's file
 	At      time.Time // when it was captured
 	Header  netmail.Header
 	To      string // bare address
@@ -170,7 +171,7 @@ type Captured struct {
 	HTML    string
 	// Pictures are the pictures that the HTML shows, by their cid.
 	Pictures map[string][]byte
-	Calendar string // the calendar file; "" without
+	Calendar string // the calendar file; "" if the mail has none
 }
 
 // List returns the newest mails, newest first, without their bodies.
@@ -229,7 +230,7 @@ func (c *Capture) read(name string, bodies bool) (*Captured, error) {
 	return m, err
 }
 
-// readBodies takes the message apart.
+// readBodies reads the texts, the pictures and the calendar file of the message into m.
 func (m *Captured) readBodies(msg *netmail.Message) error {
 	m.Pictures = make(map[string][]byte)
 	if err := m.readParts(msg.Header.Get("Content-Type"), msg.Body); err != nil {
@@ -238,7 +239,7 @@ func (m *Captured) readBodies(msg *netmail.Message) error {
 	return nil
 }
 
-// readParts reads a multipart body of a type.
+// readParts reads the parts of a multipart body, also those that are nested. contentType holds its boundary.
 func (m *Captured) readParts(contentType string, body io.Reader) error {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {

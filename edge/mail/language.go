@@ -31,15 +31,15 @@ var (
 	matcher = language.NewMatcher(tags)
 )
 
-// String is the language's tag of BCP 47.
+// String returns the language's tag in BCP 47, such as "de".
 func (l Language) String() string { return tags[l].String() }
 
-// maxPreference bounds what is read of a preference, in bytes.
+// maxPreference is the most bytes of a preference that ReadLanguage accepts.
 const maxPreference = 256
 
-// ReadLanguage returns the first language that somebody prefers of those we have, by a tag of BCP 47
-// or by a header Accept-Language (RFC 9110, 12.5.4). ok is false if we have none of them, or if the
-// preference can't be read.
+// ReadLanguage returns the language of ours that somebody prefers most. preference is a tag of BCP 47 or a
+// header Accept-Language (RFC 9110, 12.5.4). ok is false, with English, if we have none of the preferred
+// languages, or if the preference is too long or can't be parsed.
 func ReadLanguage(preference string) (l Language, ok bool) {
 	if preference == "" || len(preference) > maxPreference {
 		return English, false
@@ -50,7 +50,7 @@ func ReadLanguage(preference string) (l Language, ok bool) {
 	}
 	for i, tag := range preferred {
 		if weights[i] == 0 || tag == language.Und {
-			continue // a weight of 0 says: not this one; what is undetermined is "*"
+			continue // A weight of 0 excludes a language. "*" is read as the undetermined language.
 		}
 		if _, at, sure := matcher.Match(tag); sure > language.Low {
 			return Language(at), true
@@ -65,31 +65,32 @@ type Money struct {
 	Currency string // ISO 4217
 }
 
-// In writes the amount as a language does; "" for no money.
+// In writes the amount as people write it in the language, with the currency's sign; "" for no money.
 func (m Money) In(l Language) string { return wordsOf[l].showMoney(m) }
 
-// words are the words of a language that Go puts together. The text of a mail stands in the templates.
+// words holds what Go code needs to write dates, amounts and short phrases in a language. The texts of mails
+// are in the templates.
 type words struct {
 	printer    *message.Printer
-	decimal    string // what stands before the places of a decimal
-	signFirst  bool   // the sign of a currency stands before the amount, and not behind it
+	decimal    string // separates the decimal places from the whole number
+	signFirst  bool   // the sign of a currency stands before the amount; otherwise after it
 	months     [12]string
 	weekdays   [7]string // from Sunday on
-	date       string    // has a day of the month, a month and a year
-	oClock     string    // follows a time of day
-	online     string    // place of what takes place online only
-	alsoOnline string    // follows the place of what takes place there and online
-	row, seat  string    // before their labels
-	more       string    // how many things of a list are left out
-	fees       string    // a total, and the fees in it
-	somebody   string    // who passed a ticket on, if nobody knows
-	label      int       // the least width of the labels in a mail's text
-	// zones are the names of clocks, by how English abbreviates them, where the language has others.
+	date       string    // a format for the day of the month, the month's name and the year
+	oClock     string    // follows a time of day; "" for nothing
+	online     string    // the place of an event that takes place online only
+	alsoOnline string    // follows the place of an event that takes place there and online
+	row, seat  string    // precede a row's and a seat's label
+	more       string    // a format for how many items of a list are left out
+	fees       string    // a format for a total and the fees in it
+	somebody   string    // names the person who passed a ticket on, if we know no name
+	label      int       // the least width of the labels in a mail's text, in characters
+	// zones are the language's abbreviations of time zones, by the English ones from which they differ.
 	zones map[string]string
-	// disputes are the reasons of disputed payments, by the words of Stripe and PayPal in lower case, where the
-	// language has others. The organizer's page says the same (reasons.de.json).
+	// disputes are the reasons of disputed payments, by Stripe's and PayPal's words for them in lower case. A
+	// missing reason is shown in the provider's word. The organizer's page says the same (reasons.de.json).
 	disputes map[string]string
-	at       string // stands for the sign in an address, which would be a link with it
+	at       string // replaces "@" in an address, so that a mail program makes no link of the address
 }
 
 var english = words{
@@ -126,10 +127,11 @@ var wordsOf = [...]*words{&english, &german}
 // clock is the layout of a time of day.
 const clock = "15:04"
 
-// Somebody is a person whom nobody can name.
+// Somebody returns the word for a person whose name we don't know, with a capital letter.
 func Somebody(l Language) string { return wordsOf[l].somebody }
 
-// showMoney writes an amount with the sign of its currency, as the language and our pages do; "" for no money.
+// showMoney writes an amount with the sign of its currency, as our pages write it in this language. It
+// returns "" for no money.
 func (w *words) showMoney(m Money) string {
 	if m.Amount == "" {
 		return ""
@@ -142,7 +144,7 @@ func (w *words) showMoney(m Money) string {
 		amount += noBreak + sign
 	case unicode.IsSymbol(last):
 		amount = sign + amount
-	default: // letters would run into the digits
+	default: // The sign ends with a letter, which needs a space before the digits.
 		amount = sign + noBreak + amount
 	}
 	if isNegative {
@@ -154,7 +156,7 @@ func (w *words) showMoney(m Money) string {
 // noBreak is a space at which no line is broken.
 const noBreak = "\u00a0"
 
-// signOf is the shortest sign of a currency, such as $ of all dollars; its code if it has none.
+// signOf returns the shortest sign of a currency, such as $ for every dollar, or its code if it has none.
 func (w *words) signOf(code string) string {
 	unit, err := currency.ParseISO(code)
 	if err != nil {
@@ -166,7 +168,7 @@ func (w *words) signOf(code string) string {
 	return w.printer.Sprint(currency.Symbol(unit))
 }
 
-// showDecimal writes a decimal that is not negative as the language does.
+// showDecimal writes a decimal, which must not be negative, with the language's separators.
 func (w *words) showDecimal(decimal string) string {
 	whole, places, isBroken := strings.Cut(decimal, ".")
 	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
@@ -178,7 +180,8 @@ func (w *words) showDecimal(decimal string) string {
 	return whole
 }
 
-// showDispute writes the reason of a disputed payment, which is a word of its provider.
+// showDispute translates the provider's word for why a payment is disputed. It shows an unknown word as it
+// is, with spaces for underscores.
 func (w *words) showDispute(reason string) string {
 	if known := w.disputes[strings.ToLower(reason)]; known != "" {
 		return known
@@ -186,7 +189,7 @@ func (w *words) showDispute(reason string) string {
 	return cleanLabel(strings.ReplaceAll(reason, "_", " "))
 }
 
-// showPerson names somebody by a name or an address.
+// showPerson writes a name or an e-mail address so that no mail program makes a link of it.
 func (w *words) showPerson(name string) string {
 	return cleanLabel(strings.ReplaceAll(name, "@", w.at))
 }
@@ -201,7 +204,7 @@ func (w *words) showDay(at time.Time) string {
 	return w.weekdays[at.Weekday()] + ", " + w.showDate(at)
 }
 
-// showTime writes what the clocks show, with their offset from UTC where they show it twice.
+// showTime writes the time of day. If the clocks show it twice on that day, it adds the offset from UTC.
 func (w *words) showTime(at time.Time) string {
 	if isAmbiguous(at) {
 		return at.Format(clock) + " UTC" + at.Format("-07:00")
@@ -209,10 +212,10 @@ func (w *words) showTime(at time.Time) string {
 	return at.Format(clock)
 }
 
-// Moment writes a moment on the clocks of its place, which it names; "" for the zero time.
+// Moment writes at in its own time zone, with the zone's abbreviation. It returns "" for the zero time.
 func Moment(l Language, at time.Time) string { return wordsOf[l].showMoment(at) }
 
-// showMoment writes a moment on the clocks of its place, which it names; "" for the zero time.
+// showMoment does what Moment does.
 func (w *words) showMoment(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -225,7 +228,7 @@ func (w *words) showMoment(at time.Time) string {
 	return w.showDate(at) + ", " + at.Format(clock) + w.oClock + " " + zone
 }
 
-// showSpan writes a time, up to its end if it has one, and names the clocks.
+// showSpan writes the time from start to end, or start alone if end is zero, with the name of start's zone.
 func (w *words) showSpan(start, end time.Time) string {
 	s, last := w.showDay(start)+", "+w.showTime(start), start
 	switch {

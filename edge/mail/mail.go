@@ -3,7 +3,7 @@
 // for a real server, and Capture for files that a developer reads at /dev/mail.
 // persistence/mailqueue decides which mails are due, and makes sure that each is sent.
 //
-// Text that a stranger typed goes through label first, so that nobody can use our mails for
+// Names that a stranger typed go through cleanLabel first, so that nobody can use our mails for
 // advertising. Bodies, addresses and codes are never logged.
 package mail
 
@@ -19,8 +19,8 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// Sender delivers a message or returns why it could not. It is safe for concurrent use. A *Failure
-// reports whether another attempt may help; after any other error another attempt may.
+// Sender delivers a message or returns why it could not. It is safe for concurrent use. Another attempt may
+// help after any error, except after a *Failure that is Permanent.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -31,11 +31,11 @@ type Failure struct {
 	Reason    string // the step that failed, in one of a fixed set of words
 	Code      int    // the server's SMTP code; 0 if it did not answer
 	Permanent bool   // another attempt would fail too
-	Bounced   bool   // the server takes no mail for this address
+	Bounced   bool   // the server refuses mail for this address, for good
 	cause     error
 }
 
-// Error says what failed, without quoting the server.
+// Error names the step that failed and the server's code, without quoting the server.
 func (f *Failure) Error() string {
 	if f.Code != 0 {
 		return fmt.Sprintf("mail: %s: SMTP %d", f.Reason, f.Code)
@@ -58,7 +58,7 @@ func ParseOrigin(s string) (Origin, error) {
 	return Origin{address: *a}, nil
 }
 
-// addressDomain is the right half of the address.
+// addressDomain returns the part of the address after the "@".
 func (o Origin) addressDomain() string {
 	_, domain, _ := strings.Cut(o.address.Address, "@")
 	return domain
@@ -68,8 +68,7 @@ var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 var errAddress = errors.New("not a bare mail address")
 
-// renderMessage makes the message that goes over the wire. If the message is invalid, the error is a
-// permanent *Failure.
+// renderMessage makes the message that the server is sent. If m is invalid, the error is a permanent *Failure.
 func (o Origin) renderMessage(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err == nil && (to.Address != m.To || oneLine(m.To) != m.To) {

@@ -17,23 +17,25 @@ import (
 // and the headers that mark the mail as sent by a machine.
 type Message struct {
 	ID       string // unique; the left half of Message-ID, the same in every attempt
-	Kind     string // kind of the mail, which names its templates
+	Kind     string // the kind of the mail; its template has the same name
 	To       string // bare address
 	ToName   string // may be empty
 	Subject  string
 	Text     string
 	HTML     string
-	Pictures []Picture // that the HTML shows
-	Calendar *Calendar // nil: none
-	// Unsubscribe is the URL where one click ends mails of this sort (RFC 8058); "" for a mail that
-	// answers something its reader did.
+	Pictures []Picture // the pictures that the HTML shows
+	Calendar *Calendar // nil: the mail has no calendar file
+	// Unsubscribe is the URL to which a mail program posts to end mails of this sort (RFC 8058). "" means that
+	// they can't be ended, because each answers something that its reader did or concerns the reader's order.
 	Unsubscribe string
-	ReplyTo     string // an address, or the left half of one of ours; "": nobody reads replies
+	// ReplyTo is the address for replies, or only its part before the "@", for an address at the Origin's
+	// domain. "" means that nobody reads replies.
+	ReplyTo string
 }
 
 // Picture is a PNG within a mail.
 type Picture struct {
-	Name string // a word, unique in the mail
+	Name string // one word, which no other picture of the mail has
 	PNG  []byte
 }
 
@@ -42,7 +44,7 @@ func (p *Picture) contentID() string { return p.Name + "@boxoffice" }
 
 // Envelope says to whom a mail goes, and in which language.
 type Envelope struct {
-	ID       string // of the Message
+	ID       string // the Message's ID
 	To       string // bare address
 	Name     string // may be empty
 	Language Language
@@ -50,7 +52,7 @@ type Envelope struct {
 
 func (to *Envelope) words() *words { return wordsOf[to.Language] }
 
-// LoginCode brings a buyer the code that logs in.
+// LoginCode brings a person the code with which they log in.
 func LoginCode(to Envelope, code string) Message {
 	return composeMessage("login_code", to, values{"Code": code})
 }
@@ -65,8 +67,8 @@ func EmailConfirmation(to Envelope, url string) Message {
 	return composeMessage("email_confirmation", to, values{"URL": url})
 }
 
-// AccountTaken tells a person who has proven a mailbox that somebody without that proof had made
-// the account for its address, and what was ended because of that. url leads to the account's organizations.
+// AccountTaken tells a person who has proven to own a mailbox that somebody without that proof had registered
+// its address, and what we therefore ended. url leads to the account's organizations.
 func AccountTaken(to Envelope, url string) Message {
 	return composeMessage("account_taken", to, values{"URL": url})
 }
@@ -81,9 +83,9 @@ func TransferOffered(to Envelope, from, url string, e *Event) Message {
 	return composeMessage("transfer_offered", to, values{"From": to.words().showPerson(from), "URL": url, "Event": e.templateValues(to.words())})
 }
 
-// TransferTaken tells the person who passed a ticket on that it has a new holder. Only the order's
-// buyer gets the number of the order and the link to it. If it was the giver's last ticket for a time, its file
-// takes that out of the calendar; the taker's own mail puts it into theirs.
+// TransferTaken tells the person who passed a ticket on that it has a new holder. The caller leaves o's
+// number and URL empty if that person is not the order's buyer. If the ticket was the giver's last one for the
+// event or for a visit, the mail's calendar file removes that from the giver's calendar.
 func TransferTaken(to Envelope, taker string, o *Order, e *Event) Message {
 	m := composeMessage("transfer_taken", to, values{"Taker": to.words().showPerson(taker), "Number": o.Number, "URL": o.URL, "Event": e.templateValues(to.words())})
 	if e.hasEnded() {
@@ -97,16 +99,16 @@ func TransferRevoked(to Envelope, from string, e *Event) Message {
 	return composeMessage("transfer_revoked", to, values{"From": to.words().showPerson(from), "Event": e.templateValues(to.words())})
 }
 
-// WaitlistConfirm asks somebody whether they want to wait for tickets of a type, "" for any; url puts them in
-// line.
+// WaitlistConfirm asks somebody whether they want to wait for tickets. tier is the ticket type, "" for any.
+// url leads to the page where they confirm.
 func WaitlistConfirm(to Envelope, tier string, count int64, url string, end Unsubscribe, e *Event) Message {
 	m := composeMessage("waitlist_confirm", to, values{"Tier": cleanLabel(tier), "Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
 	m.Unsubscribe = end.Post
 	return m
 }
 
-// WaitlistJoined confirms that somebody waits for tickets of a type, "" for any, and carries the link that ends
-// it.
+// WaitlistJoined confirms that somebody waits for tickets. tier is the ticket type, "" for any. With url they
+// can end the waiting.
 func WaitlistJoined(to Envelope, tier string, count int64, url string, e *Event) Message {
 	return composeMessage("waitlist_joined", to, values{"Tier": cleanLabel(tier), "Count": count, "URL": url, "Event": e.templateValues(to.words())})
 }
@@ -120,16 +122,16 @@ func WaitlistOffered(to Envelope, tier string, count int64, total Money, until t
 	})
 }
 
-// WaitlistExpired tells that an offer has ended; url shows the event.
+// WaitlistExpired tells somebody that the offer to them has ended. url shows the event.
 func WaitlistExpired(to Envelope, url string, e *Event) Message {
 	return composeMessage("waitlist_expired", to, values{"URL": url, "Event": e.templateValues(to.words())})
 }
 
-// RoomLink leads to a waiting room: URL to its page, Plain to the one that needs no scripts.
+// RoomLink leads to a waiting room: URL to its usual page, Plain to the page that needs no scripts.
 type RoomLink struct{ URL, Plain string }
 
-// QueueConfirm asks somebody whether they want to join a waiting room; the link leads to the button that
-// enters them.
+// QueueConfirm asks somebody whether they want to join a waiting room. link leads to the page with the button
+// for that.
 func QueueConfirm(to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
 	return composeRoom("queue_confirm", to, link, end, e)
 }
@@ -145,13 +147,13 @@ func composeRoom(template string, to Envelope, link RoomLink, end Unsubscribe, e
 	return m
 }
 
-// PasswordChanged warns the owner of an account; url is where one signs in.
+// PasswordChanged warns the owner of an account that its password was changed. url leads to the sign-in.
 func PasswordChanged(to Envelope, url string) Message {
 	return composeMessage("password_changed", to, values{"URL": url})
 }
 
-// TwoFactorChanged warns the owner of an account that its second factor is now on or off; url is where one
-// signs in.
+// TwoFactorChanged warns the owner of an account that its second factor is now on or off. url leads to the
+// sign-in.
 func TwoFactorChanged(to Envelope, on bool, url string) Message {
 	return composeMessage("two_factor_changed", to, values{"On": on, "URL": url})
 }
@@ -162,14 +164,14 @@ func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool, 
 	return composeMessage("webhook_disabled", to, values{"Organization": cleanLabel(organization), "Endpoint": cleanLabel(endpoint), "ID": id, "Gone": gone, "URL": url})
 }
 
-// Dispute is what an owner reads of a payment that its buyer has the bank take back.
+// Dispute is what an owner reads about a payment that the buyer disputes with a bank or with the provider.
 type Dispute struct {
-	Number, Title string // of the order, and its event
-	Provider      string // as people call it
-	Reason        string // in the provider's words; "" if it tells none
+	Number, Title string // the order's number and the event's title
+	Provider      string // the provider's name for people
+	Reason        string // the reason in the provider's words; "" if the provider gives none
 	Amount        Money
-	Until         time.Time // when it can't be answered any more, in the event's time zone; zero if that is not told
-	URL           string    // of all disputes
+	Until         time.Time // the deadline for an answer, in the event's time zone; zero if the provider names none
+	URL           string    // the page that lists all disputes
 }
 
 // PaymentDisputed tells an owner that a payment is disputed.
@@ -181,11 +183,11 @@ func PaymentDisputed(to Envelope, organization string, d *Dispute) Message {
 	})
 }
 
-// Unsubscribe is how bulk mail ends: where a person does it, and where a mail program does it with
-// one request (RFC 8058). Opening either changes nothing.
+// Unsubscribe holds the addresses at which a reader ends bulk mail: Page for a person, and Post for a mail
+// program, which posts one request there (RFC 8058). A GET of either changes nothing.
 type Unsubscribe struct{ Page, Post string }
 
-// Following asks somebody whether they want to follow an organization; url begins it.
+// Following asks somebody whether they want to follow an organization. With url they confirm that.
 func Following(to Envelope, organization, url string, end Unsubscribe) Message {
 	m := composeMessage("following", to, values{"Organization": cleanLabel(organization), "URL": url, "Unsubscribe": end.Page})
 	m.Unsubscribe = end.Post
@@ -199,8 +201,8 @@ func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message 
 	return m
 }
 
-// Broadcast is an organizer's mail to the people who attend an event; safe is HTML made by
-// Sanitize.
+// Broadcast is an organizer's mail to the people who attend an event. safe must be HTML that Sanitize has
+// made. replyTo is as Message.ReplyTo.
 func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubscribe) Message {
 	m := composeMessage("broadcast", to, values{
 		"Event": e.templateValues(to.words()), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
@@ -225,19 +227,19 @@ func splitWritten(body string) []string {
 	return out
 }
 
-// values are what a mail's templates show besides the recipient's name. Text that a stranger may
-// have typed goes through label first.
+// values are what a mail's template shows, by the names that the template uses. Text that a stranger may have
+// typed must have gone through cleanLabel, or another function that removes links.
 type values map[string]any
 
 //go:embed templates
 var files embed.FS
 
-// forms has the templates of all mails, by language and kind.
+// forms holds the templates of all mails, by language and kind.
 var forms = readForms()
 
-// readForms parses the templates. Each defines "subject" and "body"; what all mails of a language
-// share is in its layout. The templates are part of the program, so it panics at the start if one
-// does not parse.
+// readForms parses the templates. Each defines "subject" and "body"; the file layout.txt of a language defines
+// what all its mails share. readForms panics if a template does not parse, because templates are part of
+// the program.
 func readForms() (all [len(wordsOf)]map[string]*template.Template) {
 	for _, l := range Languages {
 		under := "templates/" + l.String()
@@ -287,12 +289,12 @@ func fillTemplate(f *template.Template, name string, data values) string {
 	return b.String()
 }
 
-// maxLabel bounds a stranger's text in a mail, in characters.
+// maxLabel is the most characters that cleanLabel keeps of a stranger's text.
 const maxLabel = 100
 
 var (
 	scheme = regexp.MustCompile(`[:/\\]{2,}`)
-	// No top-level domain is one letter, so "e.V." becomes no link.
+	// No top-level domain has only one letter, so no mail program makes a link of "e.V.".
 	domain = regexp.MustCompile(`[.。．｡](\pL[\pL\pM\pN]|\pN)`)
 )
 
@@ -310,16 +312,16 @@ func cleanLabel(s string) string {
 // unlinkLine removes from a line what a mail program would turn into a link.
 func unlinkLine(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
 
-// Unlinked shows what a mail program would turn into a link as plain words. It removes unprintable
-// characters first, which could cut a link in two until something else removes them.
+// Unlinked changes a text so that a mail program finds no link in it. It removes unprintable characters
+// first; otherwise a link with one inside would escape it, and become whole when something else removes it.
 func Unlinked(text string) string {
 	text = dropUnprintable(text)
 	return strings.ReplaceAll(domain.ReplaceAllString(scheme.ReplaceAllString(text, " "), ". $1"), "@", " at ")
 }
 
-// oneLine removes unprintable characters, among them line ends and the marks that reverse the
-// direction of writing, and needless space. So neither a header nor a line can end within s. It
-// also breaks up encoded words, which mail programs decode (RFC 2047).
+// oneLine removes unprintable characters, among them the marks that reverse the direction of writing, and
+// makes one space of each run of spaces and line ends. So neither a header nor a line can end within s. It
+// also breaks up encoded words, because mail programs decode them (RFC 2047).
 func oneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(dropUnprintable(s)), " "), "=?", "= ?")
 }

@@ -20,12 +20,12 @@ var pageSource string
 
 var page = template.Must(template.New("page").Parse(pageSource))
 
-// pagePolicy forbids the page everything but being displayed, with pictures of ours. A mail's HTML is in a frame that
-// inherits this policy and is sandboxed besides.
+// pagePolicy allows the page only styles and pictures, which must be embedded or our own: no scripts, no
+// forms. A mail's HTML is in a frame that inherits this policy and is also sandboxed.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Page shows the captured mails at /dev/mail, newest first, and one of them at /dev/mail/{name}.
-// The server decides who may see them.
+// Page shows the newest captured mails at /dev/mail, and one of them at /dev/mail/{name}. It checks no
+// credentials; the server decides who may see the pages.
 func (c *Capture) Page(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.Set(fasthttp.HeaderContentSecurityPolicy, pagePolicy)
@@ -68,7 +68,7 @@ func (m *Captured) Headers() []string {
 	return out
 }
 
-// Shown is the mail's HTML with its pictures embedded.
+// Shown returns the mail's HTML with its pictures embedded as data: addresses.
 func (m *Captured) Shown() string {
 	var pairs []string
 	for cid, png := range m.Pictures {

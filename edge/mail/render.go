@@ -13,9 +13,9 @@ import (
 // A mail is written once for each language. Its template results in a list of blocks, from which
 // both the text and the HTML are made, so that both say the same.
 //
-// A template marks what is not plain words by functions (marks). They put control characters, which
-// no text of a person has (oneLine), around their arguments. A line of a template is a line of the
-// text; the HTML joins the lines of a paragraph. An empty line ends a paragraph.
+// A template calls the functions in marks for everything that is not plain words. They put control characters
+// around their arguments; no person's text has these, because oneLine removes them. A line of a template
+// is a line of the text; the HTML joins the lines of a paragraph. An empty line ends a paragraph.
 const (
 	beginStrong, endStrong = "\x01", "\x02"
 	beginLink, endLink     = "\x03", "\x04"
@@ -27,16 +27,17 @@ const (
 const (
 	textBlock    = "text"    // a paragraph
 	smallBlock   = "small"   // a paragraph of less weight
-	codeBlock    = "code"    // a code that somebody types: code
-	buttonBlock  = "button"  // label, address
-	quoteBlock   = "quote"   // what somebody wrote: lines
-	writtenBlock = "written" // what somebody wrote as HTML: that, lines of the same
-	rowsBlock    = "rows"    // label, value
-	pricesBlock  = "prices"  // what, price
-	ticketBlock  = "ticket"  // picture; its lines follow, to the end of the paragraph
+	codeBlock    = "code"    // a code to type; part: the code
+	buttonBlock  = "button"  // parts: label, address
+	quoteBlock   = "quote"   // what somebody wrote as plain text; parts: its lines
+	writtenBlock = "written" // what somebody wrote as HTML; parts: the HTML, then its lines as plain text
+	rowsBlock    = "rows"    // a row of a table; parts: label, value
+	pricesBlock  = "prices"  // a row of a list of prices; parts: what is sold, price
+	ticketBlock  = "ticket"  // part: picture; the ticket's lines follow, to the end of the paragraph
 )
 
-// marks are the functions of the templates. Each but strong, link and small begins a line.
+// marks are the functions of the templates. A template must call each of them at the start of a line, except
+// strong and link, which may stand anywhere in a line.
 var marks = template.FuncMap{
 	"strong": func(text string) string { return beginStrong + text + endStrong },
 	"link":   func(address string) string { return beginLink + address + endLink },
@@ -56,17 +57,17 @@ func markBlock(kind string, parts ...string) string {
 	return beginBlock + strings.Join(append([]string{kind}, parts...), betweenParts)
 }
 
-// piece is a part of a line.
+// piece is a part of a line with one style.
 type piece struct {
 	Text   string
 	Strong bool
-	Link   bool // Text is the address, too
+	Link   bool // the piece is a link, and Text is its address
 }
 
-// line is a line of a mail.
+// line is a line of a mail, as its pieces in order.
 type line []piece
 
-// String is the line without its marks.
+// String returns the texts of the line's pieces, without styles.
 func (l line) String() string {
 	var b strings.Builder
 	for _, p := range l {
@@ -75,23 +76,23 @@ func (l line) String() string {
 	return b.String()
 }
 
-// pair is a row with two columns. A row with an empty Right is about the row before it.
+// pair is a row with two columns. In a list of prices, a row without Right is a note on the row before it.
 type pair struct{ Left, Right line }
 
-// block is a part of a mail that stands for itself.
+// block is a paragraph, or another part of a mail that has its own lines, of one of the kinds above.
 type block struct {
 	Kind    string
-	Lines   []line // of a paragraph, a quotation, or a ticket
-	Rows    []pair
-	Text    string // a code or the label of a button
-	Address string
-	Written htmltemplate.HTML
-	Picture htmltemplate.URL // "": none
+	Lines   []line            // the lines of a paragraph, of a quotation or of a ticket
+	Rows    []pair            // of rowsBlock and pricesBlock
+	Text    string            // a code or the label of a button
+	Address string            // where a button leads
+	Written htmltemplate.HTML // of writtenBlock
+	Picture htmltemplate.URL  // the picture of a ticket's code; "": none
 }
 
-// readBlocks reads what a template came to.
+// readBlocks splits the output of a "body" template into blocks.
 func readBlocks(source string) (blocks []block) {
-	var open *block // takes the next line, nil after an empty one
+	var open *block // the block to which the next line belongs; nil: the next line begins a block
 	begin := func(b block) {
 		blocks = append(blocks, b)
 		open = &blocks[len(blocks)-1]
@@ -122,7 +123,7 @@ func readBlocks(source string) (blocks []block) {
 	return blocks
 }
 
-// readBlock reads a block of its kind and its parts.
+// readBlock makes a block from the parts of a marked line; parts[0] is its kind.
 func readBlock(parts []string) block {
 	b := block{Kind: parts[0]}
 	switch b.Kind {
@@ -144,7 +145,7 @@ func readBlock(parts []string) block {
 	return b
 }
 
-// readLine reads the pieces of a line.
+// readLine splits a line of a template's output into its pieces.
 func readLine(text string) (l line) {
 	for text != "" {
 		at := strings.IndexAny(text, beginStrong+beginLink)
@@ -164,7 +165,7 @@ func readLine(text string) (l line) {
 	return l
 }
 
-// writeText makes the text of a mail.
+// writeText makes the plain text of a mail from its blocks, with an empty line between two of them.
 func writeText(blocks []block, w *words) string {
 	var out strings.Builder
 	for i := range blocks {
@@ -216,17 +217,17 @@ var layoutSource string
 
 var layout = htmltemplate.Must(htmltemplate.New("layout").Parse(layoutSource))
 
-// shownMail is what the layout of HTML shows.
+// shownMail is what layout.html shows.
 type shownMail struct {
 	Language       Language
 	Subject, Hello string
 	Blocks         []block
 	Foot           string
 	Cover          string // the address of the picture of the event that the mail is about; "": none
-	Title          string // of that event
+	Title          string // the title of that event
 }
 
-// writeHTML makes the HTML of a mail.
+// writeHTML makes the HTML of a mail by the layout.
 func writeHTML(m *shownMail) string {
 	var out bytes.Buffer
 	if err := layout.Execute(&out, m); err != nil {

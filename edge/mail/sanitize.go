@@ -10,7 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// simpleHTML is what an organizer's mail may consist of: text, and links to the web.
+// simpleHTML allows what an organizer's mail may consist of: simply formatted text, and links to the web or
+// to a mail address.
 var simpleHTML = func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "b", "strong", "i", "em", "u", "ul", "ol", "li", "blockquote", "a")
@@ -32,8 +33,8 @@ var (
 	unprinted = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f]`)
 )
 
-// Sanitize turns what an organizer wrote, as simple HTML or as plain text, into HTML that is safe
-// in a mail.
+// Sanitize turns what an organizer wrote, as simple HTML or as plain text, into HTML that is safe in a mail.
+// It drops elements that simpleHTML does not allow, and all markup if elements are nested too deeply.
 func Sanitize(body string) string {
 	body = unprinted.ReplaceAllString(strings.ToValidUTF8(body, ""), "")
 	if !tagged.MatchString(body) {
@@ -89,12 +90,12 @@ func UnlinkedHTML(safe string) string {
 	return b.String()
 }
 
-// halfLink is the end of a text that may become a link by what follows: Unlinked leaves a single letter
-// behind a dot alone.
+// halfLink matches the end of a text that the text after it may complete to a link. Unlinked does not change
+// such an end, because a dot with one letter after it is no link yet.
 var halfLink = regexp.MustCompile(`[.。．｡:/\\]\pL?$`)
 
-// unlinkNode changes links into spans, and all text into words that no mail program makes a link of.
-// What an element's border cuts in two must not become one again.
+// unlinkNode changes links into spans, and all text so that a mail program finds no link in it. It adds a
+// space after half a link, so that the text of the next element can't complete it.
 func unlinkNode(n *html.Node) {
 	switch {
 	case n.Type == html.TextNode:
@@ -109,8 +110,8 @@ func unlinkNode(n *html.Node) {
 	}
 }
 
-// plainText splits the result of Sanitize into lines without markup. The address of a link stands
-// behind its words.
+// plainText splits the result of Sanitize into lines without markup. It puts the address of a link in
+// brackets after the link's words, unless the words are the address.
 func plainText(safe string) []string {
 	safe = anchor.ReplaceAllStringFunc(safe, func(link string) string {
 		address, words := anchor.FindStringSubmatch(link)[1], anchor.FindStringSubmatch(link)[2]

@@ -12,9 +12,9 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// session is one connection to the server, which carries one message at a time. It owns the
-// connection and closes it, because go-mail leaves it open after most errors and heeds a context
-// only while it dials.
+// session is one connection to the server, which carries one message at a time. The session closes the
+// connection itself, because go-mail leaves it open after most errors and obeys a context only while
+// it dials.
 type session struct {
 	mailer   *gomail.Client
 	conn     net.Conn
@@ -32,7 +32,7 @@ func (s *SMTP) openSession(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 		c.conn = conn
-		unwatch = c.closeWith(ctx) // ctx itself, because the context named dialling ends too soon
+		unwatch = c.closeWith(ctx) // It must be ctx, because the context dialling ends with the dial's time limit.
 		return conn, nil
 	}
 	var err error
@@ -61,19 +61,20 @@ func (c *session) closeWith(ctx context.Context) (unwatch func() bool) {
 	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 }
 
-// condition is what a session can be used for after a message.
+// condition says whether a session can be used after an attempt to send a message.
 type condition int
 
 const (
-	usable condition = iota // it can carry another message
-	broken
-	stale // the server closed it before it took anything of this message
+	usable condition = iota // the session can carry another message
+	broken                  // the session can't be used; the server may have accepted the message
+	stale                   // the session can't be used; the server has accepted nothing of the message
 )
 
 // shuttingDown is the server's code when it closes the connection (RFC 5321, 3.8).
 const shuttingDown = 421
 
-// send hands a message over. An error is a *Failure.
+// send sends a message to the server and says what the session can be used for afterwards. An error is always
+// a *Failure.
 func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) {
 	unwatch := c.closeWith(ctx)
 	err := c.mailer.Send(msg)

@@ -18,10 +18,10 @@ import (
 const (
 	smtpTimeout  = 15 * time.Second // for a dial, and for a message
 	smtpIdleTime = 20 * time.Second // an unused connection is closed after about this time
-	smtpMessages = 100              // on one connection, because servers count them
+	smtpMessages = 100              // most messages on one connection, because servers limit them
 )
 
-// SMTPConfig is what an SMTP is made of.
+// SMTPConfig configures NewSMTP.
 type SMTPConfig struct {
 	URL     string // smtps://, smtp:// (STARTTLS; optional on loopback) or smtp+plain://, with user:password@ and a port if need be
 	Origin  Origin
@@ -29,8 +29,8 @@ type SMTPConfig struct {
 	Timeout time.Duration // for a dial, and for a message; 0: 15 s
 }
 
-// SMTP is a Sender that hands messages to a mail server. It keeps connections open while there are
-// messages to send, and closes them soon after.
+// SMTP is a Sender that hands messages to a mail server. It keeps connections for the next messages, and
+// closes a connection that has been idle for smtpIdleTime.
 type SMTP struct {
 	origin   Origin
 	host     string
@@ -71,7 +71,7 @@ func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
 	}
 	s.options = []gomail.Option{
 		security, gomail.WithPort(port), gomail.WithTLSConfig(s.tls), gomail.WithTimeout(smtpTimeout),
-		gomail.WithoutNoop(), gomail.WithoutRset(), // saves two round trips; Send copes with a stale connection
+		gomail.WithoutNoop(), gomail.WithoutRset(), // This saves two round trips; Send retries if a connection is stale.
 	}
 	if cfg.Timeout > 0 {
 		s.options = append(s.options, gomail.WithTimeout(cfg.Timeout))
@@ -79,13 +79,14 @@ func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
 	if u.User != nil {
 		password, _ := u.User.Password()
 		s.options = append(s.options, gomail.WithUsername(u.User.Username()), gomail.WithPassword(password),
-			// Mechanisms that every server has come first; they are safe under TLS.
+			// The mechanisms that every server supports come first. They are safe, because TLS encrypts them.
 			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
 	}
 	return s, nil
 }
 
-// security is what the URL's scheme asks for.
+// security returns the encryption that the URL's scheme demands. It refuses to send credentials in the clear,
+// except to this machine.
 func security(u *url.URL) (gomail.Option, error) {
 	a, err := netip.ParseAddr(u.Hostname())
 	local := u.Hostname() == "localhost" || err == nil && a.IsLoopback()
@@ -146,8 +147,8 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	}
 }
 
-// failDial makes the failure for a session that could not be opened; that is not the message's
-// fault. It does not repeat what the server says.
+// failDial makes the failure for a session that could not be opened. It is never permanent, because the
+// message is not the cause. If the server gave a reply, only its code is kept.
 func failDial(err error) *Failure {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		return &Failure{Reason: "no session", Code: reply.Code, cause: err}
@@ -177,7 +178,7 @@ func (s *SMTP) putBack(c *session) {
 	}
 }
 
-// keepIdle makes a connection idle, if more messages may come.
+// keepIdle keeps a connection for the next message. It returns false once the SMTP is closed.
 func (s *SMTP) keepIdle(c *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +200,8 @@ func (s *SMTP) reapLater() {
 	})
 }
 
-// closeIdle closes the connections that have been idle for a while.
+// closeIdle closes the connections that have been idle for smtpIdleTime, and runs again later if others are
+// left.
 func (s *SMTP) closeIdle() {
 	s.mu.Lock()
 	old := 0 // those that have been idle longest come first
@@ -218,7 +220,8 @@ func (s *SMTP) closeIdle() {
 	}
 }
 
-// Close closes the idle connections. Busy ones are closed after their message. It is called once.
+// Close closes the idle connections. Send closes a busy connection after its message; Close does not wait for
+// that. It may be called only once.
 func (s *SMTP) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -11,43 +11,43 @@ import (
 	"rsc.io/qr"
 )
 
-// Event is what mails tell of an event.
+// Event is what mails say about an event.
 type Event struct {
-	ID        string // public
+	ID        string // the public id
 	Revision  int    // counts its changes
 	Changed   time.Time
 	Title     string
 	Organizer string
-	Page      string // the address of its public page, where a program links it; else ""
+	Page      string // the address of its public page, for the link in a calendar file; "": no link
 	// Start, End and Doors are in the event's time zone; zero if the event takes place at no time
 	// of its own.
 	Start, End, Doors             time.Time
 	Venue, Address, City, Country string
-	Hall                          bool    // it takes place at a venue
-	Online                        bool    // it takes place online, only or also
-	Digital                       bool    // it is a product that is used rather than attended
-	Course                        bool    // it is a course, which is Digital
-	Link                          string  // where it takes place online or is delivered; only buyers may see it
-	Note                          string  // what buyers need there
+	Hall                          bool    // the event takes place at a venue
+	Online                        bool    // the event takes place online, only or also
+	Digital                       bool    // the event is a product that is used rather than attended
+	Course                        bool    // the event is a course; Digital is then set too
+	Link                          string  // where the event takes place online or is delivered; only buyers may see it
+	Note                          string  // what buyers need to know to use the Link
 	Visits                        []Visit // booked visits of a reservation
 	Gone                          []Visit // visits for which the reader has no ticket any more: the calendar file takes them out
-	Was                           *Visit  // what a visit that was moved had been booked for, Cancelled if the reader has nothing there any more; nil: nothing was moved
-	Cancelled                     bool    // it does not take place
-	CancelReason                  string  // why, in the organizer's words; "": nothing is said
+	Was                           *Visit  // the old time of a visit that was moved; Cancelled if the reader has no ticket for that time any more; nil: nothing was moved
+	Cancelled                     bool    // the event does not take place
+	CancelReason                  string  // why the event is cancelled, in the organizer's words; "": the organizer gave no reason
 	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
-	RotatingOnly                  bool    // its gates take no code on paper
-	Cover                         string  // the address of its picture, which is a file of ours in the measures of Open Graph; "": none
+	RotatingOnly                  bool    // the event's gates accept only rotating codes from a screen
+	Cover                         string  // the address of the event's picture, one of our files in the size for Open Graph; "": none
 	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
-	// is about no tickets. Total is what they cost, with the Fees.
+	// is about no tickets. Total is what these tickets cost, including the Fees.
 	What        []Item
 	Total, Fees Money
 }
 
-// isVoid reports whether nothing of the order can be used any more. What is used rather than attended stays its
-// buyer's when its sale is cancelled, until it is given back.
+// isVoid reports whether the order's tickets can't be used any more: they were given back, or the event was
+// cancelled. A cancelled digital product stays usable for those who bought it.
 func (e *Event) isVoid() bool { return e.GivenBack || e.Cancelled && !e.Digital }
 
-// hasEnded reports whether the reader of a mail has no more tickets for the event, or for a visit of it.
+// hasEnded reports whether the reader of a mail has no ticket any more for the event, or for one of its visits.
 func (e *Event) hasEnded() bool {
 	return e.isVoid() || slices.ContainsFunc(e.Visits, func(v Visit) bool { return v.Cancelled })
 }
@@ -60,7 +60,7 @@ type Item struct {
 	Section   string
 }
 
-// describeItem names what is bought in one line.
+// describeItem names the item in one line: the quantity and the type, or the type and the seat.
 func (t *Item) describeItem(w *words) string {
 	if t.Quantity > 0 {
 		return fmt.Sprintf("%d x %s", t.Quantity, cleanLabel(t.Type))
@@ -71,12 +71,12 @@ func (t *Item) describeItem(w *words) string {
 	return cleanLabel(t.Type)
 }
 
-// Seat says which seat a ticket is for; "" if it is for none.
+// Seat names a seat with its section and row, as far as they are given; "" if seat is empty.
 func Seat(l Language, section, row, seat string) string {
 	return wordsOf[l].showSeat(section, row, seat)
 }
 
-// showSeat says which seat a ticket is for; "" if it is for none.
+// showSeat does what Seat does.
 func (w *words) showSeat(section, row, seat string) string {
 	if seat = cleanLabel(seat); seat == "" {
 		return ""
@@ -92,10 +92,11 @@ func (w *words) showSeat(section, row, seat string) string {
 	return seat
 }
 
-// Unlink shows the links of the organizer's texts as plain words, and leaves its picture out.
+// Unlink removes the organizer's link and picture from the event, and makes plain words of links in its note.
 func (e *Event) Unlink() { e.Link, e.Note, e.Cover = "", Unlinked(e.Note), "" }
 
-// Unlink shows the links of the organizer's texts as plain words. Links of ours stay.
+// Unlink removes the organizer's links from the order's lines, and makes plain words of links in its notes.
+// Our own links, such as URL, stay.
 func (o *Order) Unlink() {
 	o.Note = Unlinked(o.Note)
 	for i := range o.Lines {
@@ -103,25 +104,25 @@ func (o *Order) Unlink() {
 	}
 }
 
-// Order is what mails tell of an order.
+// Order is what mails say about an order.
 type Order struct {
 	Number string
-	URL    string // where its buyer sees it
-	Live   string // where its tickets show codes that rotate
-	PDF    string // where its tickets can be printed; "": nowhere
-	ICS    string // its calendar file; "": it has no time of its own
+	URL    string // the page where the buyer sees the order
+	Live   string // the page where the order's tickets show rotating codes
+	PDF    string // where the tickets can be fetched for printing; "": they can't be printed
+	ICS    string // the address of the order's calendar file; "": there is no time to put into a calendar
 	Lines  []Line
 	Fees   Money
 	// Discount is what a promo code takes off the lines.
 	Discount Money
 	Total    Money
 	Tickets  []Ticket // the first MaxTickets, in the order of the lines
-	Count    int      // of all tickets that its buyer has
+	Count    int      // how many tickets of the order the reader has, also beyond Tickets
 	Note     string   // from the person who gives the tickets; "": none
-	Gift     bool     // the organization gives its tickets away
-	Hosted   bool     // something of it is delivered by its page alone
-	// When its buyer waived the right to withdraw, and until when the buyer may withdraw; zero if
-	// that does not apply.
+	Gift     bool     // the organization gives the order's tickets away
+	Hosted   bool     // the buyer gets a part of the order only on its page
+	// WaivedAt is when the buyer waived the right to withdraw; WithdrawUntil is how long the buyer may
+	// withdraw. Each is zero if it does not apply.
 	WaivedAt, WithdrawUntil time.Time
 }
 
@@ -129,8 +130,8 @@ type Order struct {
 type Line struct {
 	Name     string
 	Quantity int64
-	Price    Money  // of one ticket; none: it is free
-	Link     string // where this ticket type is delivered; "": as the event is
+	Price    Money  // the price of one ticket; the zero value: the ticket is free
+	Link     string // where this ticket type is delivered; "": at the Event's Link
 	Note     string
 }
 
@@ -140,10 +141,10 @@ type Ticket struct {
 	Section, Row, Seat string
 	Code               string // the full code, which a person may type at the desk; "": the ticket admits nobody any more
 	Printed            string // what a gate scans
-	Visit              *Visit // when it admits; nil: at the event's own time, or at none
+	Visit              *Visit // when the ticket admits; nil: at the event's own time, if it has one
 }
 
-// MaxTickets is how many of an order's tickets its mail shows. The order's link shows all of them.
+// MaxTickets is how many of an order's tickets a mail shows at most. The order's page shows all of them.
 const MaxTickets = 20
 
 // OrderConfirmation brings a buyer the tickets, each with its QR code if it is scanned at a gate,
@@ -171,15 +172,15 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
 	m.Pictures = pictures
-	if o.Count > 0 || e.isVoid() { // what was passed on is somebody else's date, and what is void takes its entry out
+	// Whoever has passed all tickets on gets no calendar file. If the order is void, its file removes the entry.
+	if o.Count > 0 || e.isVoid() {
 		m.Calendar = e.makeCalendar(to.words())
 	}
 	return m, nil
 }
 
-// AttendeeTickets brings an attendee who is not the buyer the attendee's own tickets of an order,
-// and nothing that opens the order. giver is who passed the ticket on;
-// "" if the buyer named the attendee.
+// AttendeeTickets brings an attendee who is not the buyer the attendee's own tickets of an order, and no link
+// to the order. giver is the person who passed the ticket on; "" if the buyer named the attendee.
 func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
@@ -205,13 +206,13 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 			tickets[i]["When"] = t.Visit.describeUnlinked(w)
 		}
 		if e.isVoid() || t.Code == "" || !e.Hall {
-			continue // nobody should come with a code that admits nobody, and there may be no door at all
+			continue // We show no code that admits nobody, and none for an event without a venue.
 		}
 		tickets[i]["Code"] = t.Code
 		if e.RotatingOnly {
 			continue
 		}
-		code, err := qr.Encode(t.Printed, qr.M) // the printed code, because the full code opens no gate and the one on a screen expires
+		code, err := qr.Encode(t.Printed, qr.M) // A gate does not scan the full code, and a code on a screen expires.
 		if err != nil {
 			return nil, nil, fmt.Errorf("mail: QR of a ticket: %w", err)
 		}
@@ -222,16 +223,15 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 	return tickets, pictures, nil
 }
 
-// Coins describes a payment in coins that has arrived. The amounts are decimals that we have
-// computed with, so they are safe to show.
+// Coins describes a payment in coins that has arrived. Its amounts are decimals without the ticker.
 type Coins struct {
-	Ticker         string // as the provider has it
-	Arrived, Asked string
-	Missing        string // "" of a payment that is not short
+	Ticker         string // the provider's short name of the coin
+	Arrived, Asked string // what has arrived, and what was to be paid
+	Missing        string // what has still to be paid; "": enough has arrived
 }
 
-// PaymentSeen tells a buyer that coins for an order have been seen but do not pay it yet: they are
-// being confirmed, or some are missing, which the buyer may still send until a moment.
+// PaymentSeen tells a buyer that coins for an order have been seen but do not pay the order yet: they are
+// being confirmed, or some are missing. The buyer may send missing coins until the given time.
 func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
 	w := to.words()
 	coins := func(amount string) string {
@@ -249,13 +249,13 @@ func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Mess
 // Transfer is a transfer to a bank account, which pays an order.
 type Transfer struct {
 	Holder, Account, BIC string // the BIC may be ""
-	Amount               Money  // what is to be transferred, which is less than Asked if something Came
-	Asked, Came          Money
+	Amount               Money  // what is still to be transferred: Asked less Came
+	Asked, Came          Money  // the order's total, and what has arrived of it
 	Reference            string
 }
 
-// BankTransfer tells a buyer where to transfer the money for an order, or the rest of it, and until when.
-// As a reminder it says that the money has not come and that the order is about to end.
+// BankTransfer tells a buyer to which account, and until when, to transfer the money for an order or the rest of it.
+// With reminder, it says that the money has not arrived and that the order is about to end.
 func BankTransfer(to Envelope, o *Order, e *Event, t Transfer, until time.Time, reminder bool) Message {
 	w := to.words()
 	return composeMessage("bank_transfer", to, values{
@@ -269,8 +269,8 @@ func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 	return composeMessage("order_cancelled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
 }
 
-// OrderWithdrawn confirms a buyer's withdrawal from what the event lists, and tells the amount that goes
-// back, if any. byHand says that the organizer sends it, and no provider does.
+// OrderWithdrawn confirms that a buyer has withdrawn from buying the tickets in e.What, at the time at, and says
+// which amount goes back, if any. byHand means that the organizer sends the money, not a provider.
 func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, byHand bool, at time.Time) Message {
 	w := to.words()
 	return composeMessage("order_withdrawn", to, values{
@@ -278,8 +278,8 @@ func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, byHand bool, 
 	})
 }
 
-// TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
-// e, and when it did before, which e Was. Its file removes from a calendar what it Was if that is cancelled.
+// TicketRescheduled tells a ticket's holder when the ticket admits now, which is the only one of e.Visits, and
+// when it admitted before (e.Was). If e.Was is Cancelled, the calendar file removes the old time.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL, "Buyer": o.URL != ""})
 	file := *e
@@ -290,8 +290,9 @@ func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	return m
 }
 
-// RefundRequested tells the person who asked for a ticket's money that the organizer will decide. The person
-// takes the request back at refunds. Only the order's buyer, to whom the money goes, gets its number and URL.
+// RefundRequested tells the person who asked for a ticket's money back that the organizer will decide. At the
+// address refunds the person can withdraw the request. The caller leaves o's number and URL empty if
+// the person is not the order's buyer, to whom the money goes.
 func RefundRequested(to Envelope, o *Order, e *Event, amount Money, refunds string) Message {
 	w := to.words()
 	return composeMessage("refund_requested", to, values{
@@ -299,8 +300,8 @@ func RefundRequested(to Envelope, o *Order, e *Event, amount Money, refunds stri
 	})
 }
 
-// RefundDenied tells the person who asked for a ticket's money that it is not refunded, with the
-// organizer's reason. Only the order's buyer, to whom the money would go, gets its number and URL.
+// RefundDenied tells the person who asked for a ticket's money back that there is no refund, with the
+// organizer's reason. The caller leaves o's number and URL empty if the person is not the order's buyer.
 func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) Message {
 	w := to.words()
 	return composeMessage("refund_denied", to, values{
@@ -308,21 +309,21 @@ func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) 
 	})
 }
 
-// PassedOn is the reason of RefundDue in a mail to a person who was passed the ticket and asked:
-// the refund was granted, and the money goes to the buyer.
+// PassedOn is the Reason of a Back in a mail to a ticket's holder who is not its buyer and asked for the
+// refund: the refund was granted, and the money goes to the buyer.
 const PassedOn = "passed_on"
 
-// Back is money that goes back.
+// Back describes money that goes back to a buyer.
 type Back struct {
 	Amount  Money
-	Reason  string // of order.Refund, or PassedOn
-	Tickets int    // how many tickets it ends
+	Reason  string // a reason of order.Refund, or PassedOn
+	Tickets int    // how many tickets the refund ends
 	Rest    bool   // other tickets of the order stay valid
-	ByHand  bool   // the organizer sends it, and no provider does
-	Unasked bool   // the organizer gives it without a request
-	Note    string // what the organizer writes of a request that is granted, or why it gives the money; "": nothing
-	// Paid is what was paid for the tickets that it ends, if that is more than the Amount. KeptFees of it and
-	// KeptPrice do not go back.
+	ByHand  bool   // the organizer sends the money, not a provider
+	Unasked bool   // the organizer gives the money without a request
+	Note    string // the organizer's answer to the request, or why it gives the money unasked; "": none
+	// Paid is what was paid for the tickets that the refund ends, if that is more than the Amount. KeptFees
+	// and KeptPrice are the parts of Paid that do not go back.
 	Paid, KeptFees, KeptPrice Money
 }
 
@@ -334,8 +335,8 @@ func (b *Back) values(w *words, o *Order, e *Event) values {
 	}
 }
 
-// RefundDue tells a buyer that an amount goes back. If it ends the last ticket that its reader has for a time,
-// its file takes that out of the calendar.
+// RefundDue tells a buyer that an amount will go back. If the refund ends the reader's last ticket for the event
+// or for a visit, the mail's calendar file removes that from the reader's calendar.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
 	m := composeMessage("refund_due", to, b.values(to.words(), o, e))
 	if b.Tickets > 0 && e.hasEnded() {
@@ -350,16 +351,17 @@ const (
 	TakenBack = "taken_back"
 )
 
-// Void is about tickets that somebody has no more. Others than that person have seen to it.
+// Void describes tickets that somebody had and that somebody else has ended or given to another person.
 type Void struct {
 	Reason     string // PassedOn (to somebody else), GivenBack or TakenBack
 	Count      int    // how many tickets
-	Rest       bool   // their reader has others of the order, which stay valid
-	IsPaidBack bool   // money goes back for them, to the person who paid
+	Rest       bool   // the reader has other tickets of the order, which stay valid
+	IsPaidBack bool   // money for these tickets goes back to the person who paid
 }
 
-// TicketVoid tells somebody who has tickets that another person bought that they are no longer valid. If they
-// are the last ones that its reader has for a time, its file takes that out of the calendar.
+// TicketVoid tells somebody that tickets which another person bought for them are no longer valid. If they
+// are the reader's last ones for the event or for a visit, the mail's calendar file removes that from the
+// reader's calendar.
 func TicketVoid(to Envelope, e *Event, v Void) Message {
 	m := composeMessage("ticket_void", to, values{"Event": e.templateValues(to.words()), "Reason": v.Reason, "Count": v.Count, "Rest": v.Rest, "IsPaidBack": v.IsPaidBack})
 	if e.hasEnded() {
@@ -368,14 +370,14 @@ func TicketVoid(to Envelope, e *Event, v Void) Message {
 	return m
 }
 
-// RefundProcessed tells a buyer that an amount has gone back.
+// RefundProcessed tells a buyer that an amount has gone back, after RefundDue has announced it.
 func RefundProcessed(to Envelope, o *Order, e *Event, b Back) Message {
 	return composeMessage("refund_processed", to, b.values(to.words(), o, e))
 }
 
-// EventChanged tells somebody who has tickets of an event what has changed. If its holders may ask
-// their money back for that, until says how long, and refunds where; o is the order of a buyer, nil to
-// somebody who has not bought.
+// EventChanged tells somebody who has tickets of an event which of its title, time and place have changed. If
+// the holders may therefore ask for their money back, until says how long and refunds is the address for that.
+// o is the reader's order, or nil if the reader has not bought the tickets.
 func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time, refunds string) Message {
 	w := to.words()
 	before, after := was.templateValues(w), now.templateValues(w)
@@ -394,15 +396,15 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time, refun
 	return m
 }
 
-// Cancelled is what a letter about a cancellation says of the money.
+// Cancelled is what the mail EventCancelled says about the reader's money.
 type Cancelled struct {
-	Orders  []*Order // that its reader bought; Count is how many of each one's tickets the reader still has
-	IsPaid  bool     // something was paid for what its reader has, or nobody knows
-	Refunds string   // where its reader asks for the money; "" for somebody who may not ask
+	Orders  []*Order // the orders that the reader placed; Count is how many tickets of it the reader still has
+	IsPaid  bool     // something was paid for the reader's tickets, or we don't know
+	Refunds string   // the address where the reader asks for the money; "": the reader may not ask
 }
 
-// paidOrders returns the orders whose payment may still go back, because the reader has tickets by them. If
-// there are none, it returns all orders.
+// paidOrders returns the orders that cost money and of which the reader still has tickets, and true. If there
+// are none, it returns all orders, and false.
 func (c *Cancelled) paidOrders() (orders []*Order, isPaid bool) {
 	for _, o := range c.Orders {
 		if o.Count > 0 && o.Total.Amount != "" {
@@ -415,8 +417,8 @@ func (c *Cancelled) paidOrders() (orders []*Order, isPaid bool) {
 	return orders, true
 }
 
-// EventCancelled tells somebody who has tickets of an event that it will not take place, and why if the
-// organizer has said so. It is about all orders of its reader.
+// EventCancelled tells somebody who has tickets of an event that the event will not take place, and why, if the
+// organizer gave a reason. One mail covers all orders of its reader.
 func EventCancelled(to Envelope, e *Event, c Cancelled) Message {
 	told, isPaid := c.paidOrders()
 	numbers := make([]string, len(told))
@@ -434,8 +436,8 @@ func EventCancelled(to Envelope, e *Event, c Cancelled) Message {
 	return m
 }
 
-// quoteLines returns the lines of what an organizer writes to somebody. Anybody may be given a free
-// ticket, so links are removed from the lines, as from names.
+// quoteLines splits an organizer's text into lines and removes links from them. An organizer could give
+// anybody a free ticket, and so would get links into mails to strangers.
 func quoteLines(text string) []string {
 	lines := splitNote(text)
 	for i := range lines {
@@ -444,7 +446,7 @@ func quoteLines(text string) []string {
 	return lines
 }
 
-// showItems is what the mail is about, in one line.
+// showItems lists the first MaxTickets items of e.What in one line, and says how many more there are.
 func (e *Event) showItems(w *words) string {
 	all := make([]string, 0, MaxTickets)
 	for i := range e.What[:min(len(e.What), MaxTickets)] {
@@ -456,7 +458,7 @@ func (e *Event) showItems(w *words) string {
 	return strings.Join(all, "; ")
 }
 
-// countItems is how many tickets the mail is about; 0 if it lists none.
+// countItems returns how many tickets are in e.What.
 func (e *Event) countItems() (n int64) {
 	for i := range e.What {
 		n += max(e.What[i].Quantity, 1)
@@ -464,7 +466,7 @@ func (e *Event) countItems() (n int64) {
 	return n
 }
 
-// showTotal is what that costs.
+// showTotal writes what the tickets in e.What cost, and which fees that includes.
 func (e *Event) showTotal(w *words) string {
 	total := w.showMoney(e.Total)
 	if total == "" || e.Fees.Amount == "" {
@@ -473,7 +475,7 @@ func (e *Event) showTotal(w *words) string {
 	return fmt.Sprintf(w.fees, total, w.showMoney(e.Fees))
 }
 
-// templateValues makes the event for the templates.
+// templateValues returns what templates show of the event, in the language of w.
 func (e *Event) templateValues(w *words) values {
 	v := values{
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": e.countItems(),
@@ -481,7 +483,7 @@ func (e *Event) templateValues(w *words) values {
 		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
 		"Was": "", "Left": false, "Dates": len(e.Visits), "Link": "", "Note": []string(nil),
 	}
-	if !e.isVoid() { // nobody should be led to where nothing takes place
+	if !e.isVoid() { // The link leads nowhere if nothing takes place.
 		v["Link"], v["Note"] = webLink(e.Link), splitNote(e.Note)
 	}
 	if e.Was != nil {
@@ -496,8 +498,7 @@ func (e *Event) templateValues(w *words) values {
 	return v
 }
 
-// When is the event's time in its own time zone, or what is booked of it; "" if it has no time of its
-// own.
+// When returns the event's time in its own time zone, or the times of its booked visits; "" if it has neither.
 func (e *Event) When(l Language) string {
 	return e.showTime(wordsOf[l], func(v Visit) string { return v.When(l) })
 }
@@ -516,7 +517,7 @@ func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	return w.showSpan(e.Start, e.End)
 }
 
-// Where is the event's place; "" if it has none.
+// Where returns the event's place in words, also "online"; "" if it has none.
 func (e *Event) Where(l Language) string { return e.showPlace(wordsOf[l]) }
 
 func (e *Event) showPlace(w *words) string {
@@ -538,8 +539,8 @@ func (e *Event) showPlace(w *words) string {
 	return place
 }
 
-// webLink is an address as it is shown and clicked, or "" if it is not a web address. Buyers paid for
-// an organizer's links, so they are not shortened.
+// webLink returns an organizer's link unchanged, or "" if it is not a web address. Unlike other texts of the
+// organizer it stays a link, because buyers have paid for what is there.
 func webLink(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || oneLine(s) != s || strings.ContainsAny(s, " <>\"") {
@@ -548,11 +549,11 @@ func webLink(s string) string {
 	return s
 }
 
-// maxNote bounds an organizer's note, in lines.
+// maxNote is the most lines of an organizer's note that a mail shows.
 const maxNote = 40
 
-// splitNote splits what an organizer wrote for buyers into lines. Codes and passwords may be in them, so
-// only unprintable characters are removed.
+// splitNote splits an organizer's note for buyers into lines, at most maxNote. It removes only unprintable
+// characters, needless space and empty lines, because codes and passwords may be in the note.
 func splitNote(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {

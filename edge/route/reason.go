@@ -14,8 +14,8 @@ var EmailNotProven = &engine.Refusal{
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},
 }
 
-// OrganizationNotProven is the refusal for an organization that tries to send mail to people before the user
-// who registered it has proven to own the mailbox of their address.
+// OrganizationNotProven is the refusal for an organization that tries to send mail to people before any of
+// the users who made it has proven to own a mailbox.
 var OrganizationNotProven = &engine.Refusal{
 	Code: engine.Forbidden, Message: "Whoever registered the organization must confirm the e-mail address before it may write to people.",
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},

@@ -21,9 +21,9 @@ var icons embed.FS
 // names them, and the icons that the gate's manifest names.
 var iconFiles = []string{"favicon.ico", "apple-touch-icon.png", "gate-192.png", "gate-512.png"}
 
-// entries leads from the addresses of the pages that app/ builds to their files. The pages of an
-// event and of an organization are not here: the server writes into those, so EventPage and
-// OrganizerPage serve them.
+// entries holds the files of the pages that app/ builds, by the pages' addresses. The pages of an event and
+// of an organization are missing, because EventPage and OrganizerPage serve them: the server writes
+// into these pages.
 var entries = map[string]string{
 	"/":                      "home.html",
 	"/e/{slug}/checkout":     "checkout.html",
@@ -44,8 +44,8 @@ var entries = map[string]string{
 	"/portal/{view:*}":       "portal.html",
 }
 
-// These two built pages have room for what the server writes into them: the marks that ReadBuilt
-// looks for.
+// These are the two built pages into which the server writes. They have the two marks that ReadBuilt looks
+// for.
 const (
 	eventEntry     = "event.html"
 	organizerEntry = "by.html"
@@ -70,8 +70,8 @@ func ReadBuilt(entry string) (*Built, error) {
 	return &Built{before, middle, end}, nil
 }
 
-// Write writes the page. In the two places between its parts it writes what the templates "head"
-// and "body" of parts make of shown.
+// Write writes the page to w. In the place of the two marks it writes the output of the templates "head" and
+// "body" of parts, which get shown.
 func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	for _, part := range []struct {
 		before []byte

@@ -23,10 +23,10 @@ const (
 
 var codings = []Coding{Brotli, Gzip}
 
-// brotliLevel is the level above which brotli takes many times as long for a few percent.
+// brotliLevel is the compression level. Higher levels take many times as long and save only a few percent.
 const brotliLevel = 5
 
-// ChooseCoding returns the best coding that a reader accepts.
+// ChooseCoding returns the best coding that a reader accepts, or "" if it accepts none of ours.
 func ChooseCoding(h *fasthttp.RequestHeader) Coding {
 	for _, c := range codings {
 		if h.HasAcceptEncoding(string(c)) {
@@ -36,7 +36,7 @@ func ChooseCoding(h *fasthttp.RequestHeader) Coding {
 	return ""
 }
 
-// Pack returns the body in the coding.
+// Pack returns the body compressed in the coding, or the body itself if the coding is "".
 func (c Coding) Pack(body []byte) []byte {
 	var packed bytes.Buffer
 	var w io.WriteCloser
@@ -53,7 +53,8 @@ func (c Coding) Pack(body []byte) []byte {
 	return packed.Bytes()
 }
 
-// Tag returns the entity tag of the coded form of what has a tag: other bytes must have another tag.
+// Tag returns the entity tag of the coded form of an answer, given the tag of its plain form. The two forms
+// need different tags, because their bytes differ.
 func (c Coding) Tag(plain string) string {
 	if c == "" {
 		return plain
@@ -61,7 +62,7 @@ func (c Coding) Tag(plain string) string {
 	return strings.TrimSuffix(plain, `"`) + "-" + string(c) + `"`
 }
 
-// plainTag returns the entity tag of the plain form of what has a tag.
+// plainTag returns the entity tag of the plain form of an answer, given the tag of any of its forms.
 func plainTag(tag string) string {
 	for _, c := range codings {
 		tag = strings.Replace(tag, "-"+string(c)+`"`, `"`, 1)
@@ -69,10 +70,9 @@ func plainTag(tag string) string {
 	return tag
 }
 
-// IsUnchanged reports whether a reader has what has the tag already (RFC 9110, 13.1.2): its
-// If-None-Match names the tag, or is "*". Tags are compared weakly, because a proxy that compresses
-// answers makes their tags weak, and the plain and the coded forms of an answer are the same to a
-// reader. has is the tag of the form that the reader has, for the 304.
+// IsUnchanged reports whether a reader already has the answer with the tag (RFC 9110, 13.1.2): whether its
+// If-None-Match names the tag of any form of the answer, or is "*". It treats weak and strong tags alike,
+// because a proxy that compresses answers makes their tags weak. has is the tag that the 304 must repeat.
 func IsUnchanged(h *fasthttp.RequestHeader, tag string) (has string, is bool) {
 	plain := plainTag(tag)
 	for _, line := range h.PeekAll(fasthttp.HeaderIfNoneMatch) {
@@ -83,7 +83,7 @@ func IsUnchanged(h *fasthttp.RequestHeader, tag string) (has string, is bool) {
 			}
 			rest = strings.TrimPrefix(rest, "W/")
 			if !strings.HasPrefix(rest, `"`) {
-				break // the list ends here, or is none
+				break // The list of tags ends here, or the header is malformed.
 			}
 			end := strings.IndexByte(rest[1:], '"')
 			if end < 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// These are the measures of a cover, in its own units. Pages cut covers to the part that they show.
+// These are the width and the height of a cover, in the units of its SVG. Pages crop covers as they need.
 const coverWidth, coverHeight = 1260.0, 840.0
 
 // Cover draws a picture for an event that has none, as an SVG: a few large shapes in two hues that
@@ -18,7 +18,7 @@ func Cover(category, id string) []byte {
 	return drawCover(category, id).drawSVG()
 }
 
-// CoverPNG draws the middle of a cover in the measures of Open Graph, for messengers, which show no SVG.
+// CoverPNG draws the middle part of the same picture in the size for Open Graph, because messengers show no SVG.
 func CoverPNG(category, id string) ([]byte, error) {
 	return drawCover(category, id).drawPNG()
 }
@@ -55,7 +55,7 @@ const (
 	pale
 )
 
-// cover is a picture before it is drawn as SVG or PNG. r is used up while the shapes are chosen.
+// cover is a picture that can be drawn as SVG or PNG. r serves only to choose its shapes.
 type cover struct {
 	r       *rand.Rand
 	palette [4]color.RGBA
@@ -75,7 +75,7 @@ func (c *cover) drawArcs() {
 	c.add(pale, ring{x: x, y: y, r: 40, width: 80})
 }
 
-// drawSeats draws rows of seats before a stage, some of them lit.
+// drawSeats draws rows of seats before a stage, and lights some of the seats. It is for theatre, comedy and art.
 func (c *cover) drawSeats() {
 	c.add(mid, stage{})
 	lit := c.r.IntN(40)

@@ -20,7 +20,7 @@ func EmbedPolicy(origins []string) string {
 	return strings.Replace(Policy, "frame-ancestors 'none'", "frame-ancestors "+strings.Join(origins, " "), 1)
 }
 
-// Embed is what the page shows that an event has for the frames of other sites.
+// Embed is what an EmbedPage shows of one event.
 type Embed struct {
 	Event  *api.Event // nil: there is no such event
 	German bool       // the reader prefers German
@@ -30,7 +30,7 @@ type Embed struct {
 // embedWords are the words of that page in one language.
 type embedWords struct {
 	Lang, Gone, Tickets, Free, Fees, Buy, NewTab, From, Closed, SoldOut, Cancelled, Over, Fewer, More, Number string
-	spelled                                                                                                   string // the layout of a moment
+	spelled                                                                                                   string // the layout of a date and time
 }
 
 var embeds = bilingual[embedWords]{
@@ -73,12 +73,12 @@ func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
 	return &p, nil
 }
 
-// embeddedType is a ticket type as the frame shows it, with what holds at this moment.
+// embeddedType is a ticket type as the frame shows it at this moment.
 type embeddedType struct {
 	*api.TicketType
-	Cost string // with all fees; "" if it is free
-	Why  string // why it can't be had now; "" if it can
-	Most int64  // how many one order may have
+	Cost string // the price with all fees; "": the ticket is free
+	Why  string // why nobody can buy the ticket now; "": people can
+	Most int64  // the most tickets that the frame offers in one order
 }
 
 // Write writes the page of one event. An event that is cancelled or over shows its state and sells

@@ -43,9 +43,9 @@ func NewEventPage(base string) (*EventPage, error) {
 type shownEvent struct {
 	*api.Event
 	Canonical, Summary, Picture string
-	When, Machine               string      // when it starts, for people and programs
-	Data                        template.JS // the event as the API shows it, so that the page need not ask for it
-	Told                        template.JS // the event as schema.org describes it
+	When, Machine               string      // the event's start, in words and as in RFC 3339
+	Data                        template.JS // the event as the API answers it, so that the page's scripts need no request
+	Told                        template.JS // the event in the vocabulary of schema.org
 }
 
 // CostOf returns what a ticket of a type costs with all fees, or "" if it is free.
@@ -62,8 +62,8 @@ func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	return p.built.Write(w, eventTemplate, &shown)
 }
 
-// addSummary adds what the page tells of an event beyond its record: its address, its summary, its
-// picture, and the data for scripts and search engines.
+// addSummary fills in the fields of s from its event: the page's address, a summary, a picture, the start, and
+// the data for scripts and search engines.
 func (p *EventPage) addSummary(s *shownEvent) error {
 	e := s.Event
 	s.Canonical = p.base + "/e/" + e.Slug
@@ -71,7 +71,7 @@ func (p *EventPage) addSummary(s *shownEvent) error {
 	// them comes first.
 	s.Summary = cutText(cmp.Or(textOrEmpty(e.Page.SEODescription), textOrEmpty(e.ShortDesc), textOrEmpty(e.Description)), 160)
 	s.Picture = sharedPicture(p.base, cmp.Or(textOrEmpty(e.Page.SEOImage), textOrEmpty(e.CoverImage), coverAddress(e)))
-	if e.StartDate != nil && e.ProductType != "digital" { // what is delivered at once has no date
+	if e.StartDate != nil && e.ProductType != "digital" { // A digital product is delivered at once and shows no date.
 		at := inZone(*e.StartDate, e.Timezone)
 		s.When, s.Machine = at.Format(spelled), at.Format(time.RFC3339)
 	}
@@ -134,7 +134,7 @@ func scriptJSON(v any) (template.JS, error) {
 	return template.JS(b), nil //nolint:gosec // escaped
 }
 
-// describeEvent describes an event in the words of schema.org, by which search engines show dates,
+// describeEvent describes an event in the vocabulary of schema.org, from which search engines take dates,
 // places and prices.
 func describeEvent(s *shownEvent) map[string]any {
 	e := s.Event

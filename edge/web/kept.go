@@ -22,16 +22,14 @@ const (
 // phone can install it, and the policy must allow the manifest.
 const GatePolicy = Policy + "; manifest-src 'self'"
 
-// workerPolicy is the policy of the service workers: they ask this server for files, and nothing
-// else.
+// workerPolicy is the Content-Security-Policy of the service workers. It allows only requests to this server.
 const workerPolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 
 // keptPage is a page that opens without a network, because a service worker keeps its files in the
 // browser.
 type keptPage struct {
 	family string // the beginning of the names of the worker and of its caches
-	// An address that answers with the page itself and with no data of a person in it: the worker
-	// keeps the answer.
+	// page is an address that answers with the page without anybody's data in it. The worker keeps this answer.
 	page      string
 	addresses string   // the addresses at which the page opens, as a regular expression of JavaScript
 	entry     string   // the name of the built page
@@ -47,8 +45,8 @@ var keptPages = []keptPage{
 	{"me", "/me", `^\/me(\/|$)`, "me.html", nil},
 }
 
-// listWorkers returns the files by which pages open without a network: the workers of all kept
-// pages, and the manifest of the gate.
+// listWorkers returns the files with which pages open without a network: the service workers of all
+// keptPages, and the gate's manifest.
 func listWorkers() ([]File, error) {
 	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {
@@ -85,8 +83,7 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	// The names of assets change with their content, so the list stands for the assets: the version
-	// need not read them.
+	// The name of an asset changes with its content, so a hash of the list of names changes with the assets.
 	sum := sha256.Sum256(slices.Concat(page, manifest, list))
 	for _, part := range [][2]string{
 		{"{family}", k.family}, {version, hex.EncodeToString(sum[:8])}, {"{page}", k.page}, {"{addresses}", k.addresses}, {"{files}", string(list)},
@@ -96,10 +93,9 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	return source, nil
 }
 
-// listBuilt returns the addresses of all assets that a built page may load, at once or later. A
-// page that is opened without a network can load nothing that the worker has not kept. It follows
-// the imports of the build's manifest, and notes what it has seen, because imports may form
-// circles.
+// listBuilt returns the addresses of all assets that a built page may load, at once or later, because without
+// a network the page can load only what the worker has kept. It follows the imports in the build's
+// manifest, each only once, because imports may form circles.
 func listBuilt(entry string) ([]string, error) {
 	text, err := dist.ReadFile("dist/manifest.json")
 	if err != nil {

@@ -13,12 +13,12 @@ var mailedSource string
 
 var mailedTemplate = template.Must(template.New("mailed").Parse(mailedSource))
 
-// mailedPage is the page behind a link in a mail. It does one thing, and only when a person presses
-// its button: programs that check mails for harm open the links too.
+// mailedPage is the page to which a link in a mail leads. It does one thing, and only when a person presses
+// its button, because programs that check mails for harm open the links too.
 type mailedPage struct {
 	Path   string // the address of the page
-	API    string // what the button calls, under /api/v1; the link's token is in the body unless the path has {token}
-	Forget string // what the browser no longer keeps once that is done; "" for nothing
+	API    string // the path under /api/v1 that the button calls; the link's token is in the body unless the path has {token}
+	Forget string // the key that the page then removes from the browser's storage; "" for none
 	words  bilingual[mailedWords]
 }
 
@@ -66,9 +66,9 @@ var unsubscribeSource string
 
 var unsubscribeTemplate = template.Must(template.New("unsubscribe").Parse(unsubscribeSource))
 
-// WriteUnsubscribeLink writes what a person sees who opens the link in a mail's header, which is
-// meant for mail programs. It shows the way to the page that takes the same token. It needs no
-// script and no style sheet, because its policy allows none.
+// WriteUnsubscribeLink returns a page for a person who opens the List-Unsubscribe link of a mail's header,
+// which is meant for mail programs. The page links to /unsubscribe with the same token. It has no script and
+// no style sheet, because its policy allows none.
 func WriteUnsubscribeLink(token string, german bool) ([]byte, error) {
 	var body bytes.Buffer
 	err := unsubscribeTemplate.Execute(&body, struct {

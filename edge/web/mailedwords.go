@@ -3,7 +3,7 @@ package web
 // mailedWords are what one page behind a mailed link says in one language.
 type mailedWords struct {
 	Title, Hint     string
-	Password, Again string // labels; "" where the page asks for no password, or not for it twice
+	Password, Again string // labels of the fields for a password and for its repetition; "": there is no such field
 	Button, Done    string
 }
 
@@ -12,7 +12,7 @@ type mailedWords struct {
 type mailedRefusalWords struct {
 	Lang        string
 	NeedsScript string
-	// The texts by the code or the reason of the API's error; the text for "" stands for any other.
+	// Refused holds a text for each code or reason of the API's errors. The text for "" is for all others.
 	Refused map[string]string
 }
 

@@ -19,19 +19,19 @@ type Order struct {
 	Returned       bool
 	German         bool   // the reader prefers German
 	Number, Status string // the number of the order, and its status in words
-	// The order waits for a payment that takes minutes, so the page loads itself again.
+	// Waits says that the order waits for a payment that takes minutes, so that the page loads itself again.
 	Waits              bool
 	Title, When, Where string
-	Notices            []string       // what has happened to it, and what can be done
-	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
+	Notices            []string       // what has happened to the order, and what the buyer can do
+	Transfer           *OrderTransfer // the bank transfer that the order waits for, or nil
 	Lines              []OrderLine
-	Discount           string // with its sign
+	Discount           string // the discount with a minus before it
 	Fees, Total        string
-	Link, Note         string // where the event takes place online, and what one needs there
-	Goods              bool   // the tickets are of something that is no event
+	Link, Note         string // where the event takes place online, and what people need there
+	Goods              bool   // the tickets are for a product, not for an event
 	Tickets            []OrderTicket
 	More               string // the address of the page with the next tickets; "" for none
-	Live, LiveFor      string // the address at which the order is shown with scripts, and what for in words
+	Live, LiveFor      string // the address of the order's page with scripts, and in words what it is good for
 }
 
 // OrderLine is one line of an order.
@@ -39,8 +39,8 @@ type OrderLine struct {
 	Name       string
 	Quantity   int64
 	Price      string // the price of one; "" if it costs nothing
-	Link, Note string // where it is delivered, and what one needs there
-	When       string // the date that it would book, until there are tickets
+	Link, Note string // where the tickets' content is delivered, and what people need there
+	When       string // the date that the line books; "" once there are tickets, which show it
 }
 
 // OrderTransfer is the bank transfer that an order waits for, as the payer must make it.
@@ -48,7 +48,7 @@ type OrderTransfer struct {
 	Holder, Account, BIC, Amount, Reference string // the BIC may be ""
 	Until                                   string
 	Sent                                    bool   // the buyer has said that the money is sent
-	GiroCode                                string // what a banking app reads from the picture; "" for none
+	GiroCode                                string // the text of a QR code that banking apps read; "" for no picture
 }
 
 // OrderTicket is a ticket of an order. A ticket that no gate admits has neither Payload nor Short,
@@ -56,7 +56,7 @@ type OrderTransfer struct {
 type OrderTicket struct {
 	Type, Holder, Seat, Status string
 	When                       string // the date of a reservation
-	Payload                    string // what the rotating QR code says now
+	Payload                    string // the text of the rotating QR code at this moment
 	Short                      string // the door code
 }
 

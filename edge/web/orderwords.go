@@ -5,29 +5,29 @@ package web
 type OrderWords struct {
 	Lang                              string // tag of BCP 47
 	Order, Yours, NoSuch              string // titles
-	Returned, ReturnedHint, NoMail    string // to a payer who comes back without the order's token
+	Returned, ReturnedHint, NoMail    string // for a payer who comes back without the order's token
 	NoOrder, NoOrderHint              string
 	Each, Free, Discount, Fees, Total string
 	Tickets, For, QR, DoorCode        string
-	Goods                             string // the title of tickets of what is no event
-	Pay, Show, Begin, Open, All       string // what the page with scripts is for: the first that applies
+	Goods                             string // the title of the list of tickets for a product that is not an event
+	Pay, Show, Begin, Open, All       string // what the page with scripts is good for; the first that applies is shown
 	NeedsScript, More                 string
 	Waits, Rotates                    string
-	Transfer, TransferBy              string // a bank transfer, and by when (a moment) it must be there
-	TransferSent                      string // what the page says once the buyer has said that the transfer is sent
+	Transfer, TransferBy              string // TransferBy takes the time until which the money must arrive
+	TransferSent                      string // replaces TransferBy once the buyer has said that the money is sent
 	Holder, Account, Amount           string
 	Reference, ReferenceHint          string
 	Giro, GiroHint                    string
-	AdmitsNobody, Cancelled, AskMoney string // Cancelled has the event's title, AskMoney an address
-	NoGoods, NotSold                  string // what AdmitsNobody and Cancelled are of what is no event
-	StaysYours                        string // of what is no event and was cancelled
-	Why                               string // has what the organizer writes of a cancellation or a refusal
-	Withdraw                          string // has until when
-	Unpaid                            string // has until when the order is kept
-	Moved, MovedFree                  string // have until when the tickets may be given back, and an address
-	Refund                            string // has an amount and its status
-	Return                            string // has the status of a refund of nothing
-	PassedOn                          string // the status of a ticket that is somebody else's now
+	AdmitsNobody, Cancelled, AskMoney string // Cancelled takes the event's title, AskMoney an address
+	NoGoods, NotSold                  string // replace AdmitsNobody and Cancelled for a product that is not an event
+	StaysYours                        string // for a product that is not an event and was cancelled
+	Why                               string // takes the organizer's text about a cancellation or a refused refund
+	Withdraw                          string // takes the time until which the buyer may withdraw
+	Unpaid                            string // takes the time until which the order is kept
+	Moved, MovedFree                  string // take the time until which the tickets may be given back, and an address
+	Refund                            string // takes an amount and the refund's status
+	Return                            string // takes the status of a refund without money
+	PassedOn                          string // the status of a ticket that now belongs to somebody else
 	OrderOf, TicketOf, RefundOf       map[string]string
 	NoticeOf                          map[string]string // the outcome of an order, by its status
 }

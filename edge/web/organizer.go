@@ -35,7 +35,7 @@ type shownOrganizer struct {
 	Canonical, Summary, Picture string
 	Upcoming, Past              []shownCard
 	Data                        template.JS
-	Told                        template.JS // the organization as schema.org describes it
+	Told                        template.JS // the organization in the vocabulary of schema.org
 }
 
 // shownCard is an event in a list. When is the moment at which it begins, or "" if the event has no

@@ -15,8 +15,8 @@ type Pay struct {
 	German bool             // the reader prefers German
 	Token  string           // the token of the link
 	Order  *api.LinkedOrder // nil: the link pays for nothing
-	// The idempotency key: a form that is sent twice has the same key, so it begins one attempt.
-	// Every other form has another.
+	// Key is the idempotency key in the page's form. A form that is sent twice has the same key and so begins
+	// only one attempt to pay. Each time the page is written, its form gets a new key.
 	Key     string
 	Refused string // why an attempt could not be opened, by the error's code; "" if nothing was refused
 }
@@ -53,7 +53,7 @@ type shownPay struct {
 	Head, Hint, Notice string
 	Lines              []OrderLine
 	Sums               []roomFact
-	Ways               []roomFact // the providers by which one may begin to pay, with their names for people
+	Ways               []roomFact // the providers with which people may begin to pay, and their names for people
 	Open               []shownPayment
 	Again              int // seconds until the page loads itself again; 0: it stays
 }
@@ -62,9 +62,9 @@ type shownPay struct {
 type shownPayment struct {
 	api.LinkedPayment
 	Way  string       // the name of its provider for people
-	Memo string       // what the payer must name with the coins; "" for nothing
-	Sum  string       // what is to be transferred; "" of other payments
-	Giro template.URL // the picture of what banking apps read; "" for none
+	Memo string       // the memo or tag that the payer must send with the coins; "" for none
+	Sum  string       // the amount of a bank transfer; "" for other payments
+	Giro template.URL // the QR code of a bank transfer for banking apps; "" for none
 }
 
 // Write writes the page of a payment link.
@@ -91,7 +91,7 @@ func (p *PayPage) Write(w io.Writer, v *Pay) error {
 	return nil
 }
 
-// tellOrder fills in what the order is, and how far its payment has come.
+// tellOrder fills in the order's lines and sums, and a title and a hint for its status.
 func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	words := s.Words
 	switch o.Status {

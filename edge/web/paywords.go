@@ -5,18 +5,18 @@ type payWords struct {
 	Lang                   string
 	Clock                  string // how a moment is written, as time.Format takes it
 	Gone, GoneHint         string
-	Head, Until            string // until has a moment
+	Head, Until            string // Until takes a time
 	OnItsWay, OnItsWayHint string
 	Paid, PaidHint         string
 	Over, OverHint         string
 	Discount               string
 	How, Email, Pay        string
-	GoOn, Coins            string // GoOn has a way to pay, Coins an amount and a coin
+	GoOn, Coins            string // GoOn takes a way to pay, Coins an amount and a coin
 	Address, Memo          string
 	Look, Reloads          string
 	Card                   string
-	wayOf                  map[string]string // by provider; others take cards
-	refused                map[string]string // by code; "" is any other
+	wayOf                  map[string]string // the names of the ways to pay, by provider; a provider that is missing takes cards
+	refused                map[string]string // the texts for refusals, by the error's code; the text for "" is for all others
 }
 
 // providerNames are the names of the providers that take cards, as people know them.

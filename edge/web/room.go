@@ -14,8 +14,7 @@ import (
 	"boxoffice/edge/api"
 )
 
-// FormPolicy is the Policy of a page that sends a form to this server. Pages without such forms
-// forbid all forms.
+// FormPolicy is the Policy of a page with a form that sends to this server. Policy itself forbids all forms.
 var FormPolicy = strings.Replace(Policy, "form-action 'none'", "form-action 'self'", 1)
 
 // Room is what the page of a waiting room without scripts shows.
@@ -24,21 +23,21 @@ type Room struct {
 	Now             time.Time
 	Event           *api.Event // nil: there is no such event
 	Queue           *api.Queue
-	Ticket, Receipt string // the visitor's token and receipt, as the address has them; "" for none
-	Lost            bool   // the ticket is of no entry of this room
-	Invitation      string // the token of a mailed link by which one joins; "" for none
-	Party           int    // for how many people that link was asked for
-	Mailed          bool   // the address is from a mail: the place is shown only when somebody presses the button
+	Ticket, Receipt string // the visitor's token and receipt, from the page's address; "" for none
+	Lost            bool   // no entry of this room has the Ticket
+	Invitation      string // the token of a mailed link with which a visitor joins; "" for none
+	Party           int    // the number of people that the visitor named when asking for that link
+	Mailed          bool   // the page was opened from a mail, so it shows the place only after a press of the button
 	Pending         bool   // the visitor has just asked for a link by mail
-	// The idempotency key: a form that is sent twice has the same key, so it makes one entry. Every
-	// other form has another.
+	// Key is the idempotency key in the page's form. A form that is sent twice has the same key and so makes
+	// only one entry. Each time the page is written, its form gets a new key.
 	Key     string
-	Refused string // why one could not join, by the error's code or its reason; "" if nothing was refused
+	Refused string // the code or the reason of the error with which the visitor could not join; "" for none
 }
 
-// MailedRoom is the parameter that addresses of this page have in mails. Mail filters open such
-// addresses to look for harm. But to show a place whose turn has come begins its time to order. So
-// a page that was opened with this parameter shows only a button first.
+// MailedRoom is the query parameter of this page's addresses in mails. Mail filters open such addresses to look
+// for harm, but if an entry's turn has come, its time to order begins when the page shows its place. So a
+// page with this parameter first shows only a button.
 const MailedRoom = "mailed"
 
 // These are the seconds that pass until the page loads itself again.
@@ -81,7 +80,7 @@ type shownRoom struct {
 	Ticket                       string // the token of the place that the button shows; "" for no button
 	NeedsEmail                   bool
 	Parties                      []int
-	Party                        int // the number of people that is chosen already
+	Party                        int // the number of people that the form shows as chosen
 	Scripts, Receipt             string
 	Again                        int // seconds until the page loads itself again; 0: it stays
 	zone                         *time.Location
@@ -134,27 +133,25 @@ func (s *shownRoom) tellRoom(r *Room) {
 	if q.TestBeacon && q.Rules.Mode == "draw" {
 		s.Notices = append(s.Notices, words.Test)
 	}
-	// A place that was drawn in an earlier room of the event does not count in this one, so the
-	// visitor may join anew.
+	// An entry in an earlier room of the event does not count in this room, so the visitor may join again.
 	you := q.You
-	if you != nil && you.Draw != q.Draw { // it is a place of an earlier room
+	if you != nil && you.Draw != q.Draw { // The draw's id names the room.
 		you = nil
 	}
 	if you == nil {
 		s.Receipt = ""
 		s.tellJoining(q, r)
 	} else {
-		// The place comes along in the fragment of the address, which browsers do not send to
-		// servers.
+		// The token and the receipt are in the fragment of the address, which browsers do not send to servers.
 		s.Scripts = "/e/" + s.Slug + "/queue#" + url.Values{"ticket": {r.Ticket}, "receipt": {r.Receipt}}.Encode()
 		s.tellPlace(q, you, r.Now)
 	}
 	s.tellSale(q)
 }
 
-// tellJoining fills in whether a visitor can join, and how. The first state that applies decides:
-// waiting for the mailed link, a room that takes no more people, or a room that is not open yet.
-// After those come the rooms that people can join.
+// tellJoining fills in whether and how a visitor can join. Nobody joins while the visitor has to open the
+// mailed link, or if the room accepts nobody any more, or if it is not open yet. Otherwise the page has a form,
+// or says why joining needs scripts.
 func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {
@@ -187,8 +184,8 @@ func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	s.askToJoin(q)
 }
 
-// scriptsToJoin returns why nobody can join this room by a form without scripts, or "" if a form is
-// enough. A visitor with a mailed link has done the work when asking for the link.
+// scriptsToJoin returns why joining this room needs scripts, or "" if a form is enough. A room may demand
+// work, but a visitor with a mailed link has done it before, to get the link.
 func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
 	switch {
 	case q.Rules.Proof == "account":
@@ -215,8 +212,8 @@ func (s *shownRoom) askToJoin(q *api.Queue) {
 	}
 }
 
-// tellPlace fills in where a visitor stands, and when the turn comes. An admission goes before
-// everything else, because its time runs.
+// tellPlace fills in the visitor's place and when their turn will come. If the visitor is admitted, it shows
+// only that and until when they can order.
 func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	s.Again = roomPace
@@ -256,13 +253,13 @@ func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) 
 	}
 	s.Facts = append(s.Facts, roomFact{words.Place, strconv.FormatInt(*you.Place, 10)}, roomFact{words.Ahead, strconv.FormatInt(*you.Ahead, 10)},
 		roomFact{words.Wait, s.waitOf(you.Estimate, now)})
-	// The next in line must see the turn soon after it comes.
+	// The visitor who is next must soon see that their turn has come.
 	if *you.Ahead == 0 && q.State == "open" {
 		s.Again = roomPaceNext
 	}
 }
 
-// tellSale fills in what is still on sale, with the range of prices of each currency.
+// tellSale fills in the range of prices of the tickets that are still on sale, for each currency.
 func (s *shownRoom) tellSale(q *api.Queue) {
 	words := s.Words
 	if len(q.OnSale) == 0 {
@@ -284,7 +281,7 @@ func (s *shownRoom) tellSale(q *api.Queue) {
 	}
 }
 
-// at returns a moment as people read it by the clocks of the event, or "" if there is none.
+// at returns t in words, in the event's time zone, or "" if t is nil.
 func (s *shownRoom) at(t api.Time) string {
 	if t == nil {
 		return ""
@@ -292,8 +289,8 @@ func (s *shownRoom) at(t api.Time) string {
 	return t.In(s.zone).Format(s.Words.Clock)
 }
 
-// waitOf returns in words how long it takes until the turn comes: a range of minutes, as the
-// estimate has it. An estimate of more than a day has no minutes.
+// waitOf returns in words how long the visitor has still to wait: the estimate's range in minutes, or a phrase
+// if there is no estimate, or less than a minute or more than a day is left.
 func (s *shownRoom) waitOf(e *api.QueueEstimate, now time.Time) string {
 	if e == nil || e.From == nil || e.To == nil {
 		return s.Words.Unknown

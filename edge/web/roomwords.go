@@ -7,12 +7,12 @@ type roomWords struct {
 	Clock                                            string // how a moment is written, as time.Format takes it
 	Gone, GoneHint                                   string
 	None, NoneHint                                   string
-	Before, BeforeHint                               string // the hint ends with a moment
+	Before, BeforeHint                               string // a date and time follows BeforeHint
 	JoinHead, JoinDraw, JoinArrival, JoinLate        string
 	Party, Join, See                                 string
 	Email, NeededEmail                               string // labels of the address
 	Mailed, MailedHint                               string
-	Proof, Work                                      string // why nobody joins here a room that asks who comes, or for work
+	Proof, Work                                      string // why nobody can join without scripts: the room wants an account, or work
 	Full, FullHint                                   string
 	In, InDraw, InArrival                            string
 	Closed, ClosedHint                               string
@@ -23,7 +23,7 @@ type roomWords struct {
 	Place, Ahead, Wait, Opens, Until, Sale, Cheapest string
 	To, Soon, Minutes, Days, Unknown, Free, SoldOut  string
 	Scripts, Receipt, ReceiptHint, Reloads           string
-	refused                                          map[string]string // by code or reason; "" is any other
+	refused                                          map[string]string // the texts for refusals, by code or reason; the text for "" is for all others
 }
 
 var rooms = bilingual[roomWords]{english: englishRoom, german: germanRoom}

@@ -14,7 +14,7 @@ import (
 type form interface {
 	// formatSVG returns the form in SVG, with a %s in the place of its colour.
 	formatSVG() string
-	// bounds returns a rectangle that the form does not leave.
+	// bounds returns a rectangle that contains the form. It may be larger than the form.
 	bounds() image.Rectangle
 	// newHitTest returns a function that reports whether a point is in the form.
 	newHitTest() func(x, y float64) bool
@@ -46,8 +46,8 @@ func (c *cover) drawSVG() []byte {
 	return []byte(b.String())
 }
 
-// These are the measures of Open Graph for pictures, in pixels. A cover is higher in proportion, so
-// it is cut above and below.
+// These are the width and height of a picture for Open Graph, in pixels. A cover is taller in proportion, so
+// drawPNG leaves out a strip at its top and one at its bottom.
 const (
 	sharedWidth, sharedHeight = 1200, 630
 	sharedScale               = coverWidth / sharedWidth

@@ -13,7 +13,7 @@ import (
 // Trouble is the reason why a page can't be shown to a person.
 type Trouble struct {
 	Status  int    // the status of the answer, by HTTP
-	Wait    int    // seconds until it makes sense to ask again; 0: it does not by itself
+	Wait    int    // the page reloads itself after this many seconds; 0: it does not reload
 	Request string // the id that support asks for
 	German  bool   // the reader prefers German
 }
@@ -21,8 +21,8 @@ type Trouble struct {
 // troubleWords are what the page says of one kind of trouble.
 type troubleWords struct{ Title, Hint string }
 
-// troubleTexts are the words of one language, by status. A status that is missing here is told as
-// status 500.
+// troubleTexts are the words of one language. of holds those for each status; a status that is missing there
+// is shown as status 500.
 type troubleTexts struct {
 	Lang                   string
 	Home, Ask, Again, Soon string
@@ -60,8 +60,7 @@ var troubleSource string
 
 var troubleTemplate = template.Must(template.New("trouble").Parse(troubleSource))
 
-// TroublePage writes the page of an error. People see it in the cases in which a program gets the
-// error's envelope in JSON.
+// TroublePage writes the page of an error. Browsers get it where other programs get the error in JSON.
 type TroublePage struct{ style, script string }
 
 // NewTroublePage returns the page with the style sheet and the script that are among the files.

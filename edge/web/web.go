@@ -1,6 +1,6 @@
-// Package web owns the pages that people open in a browser: plain HTML, style
-// sheets and scripts that are part of the program, with nothing to build and
-// nothing to fetch from elsewhere. The pages work through the public API alone.
+// Package web owns the pages that people open in a browser. The pages in page/ and those that the server
+// writes are plain HTML, style sheets and scripts; those of app/ are built before, into dist/. All are part of
+// the program and load nothing from other servers. Their scripts use only the public API.
 //
 // The edge serves what Files returns, and its own fixed files, as Static. The
 // package runs nothing on its own.
@@ -31,24 +31,24 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type File struct {
 	Path   string // the address, as a route's: it may have {parameters}
 	Type   string // the type of its content, for Content-Type
-	Policy string // the Content-Security-Policy of a page; empty: nobody opens the file by itself
-	Cache  string // for how long clients may keep it, as Cache-Control says it
+	Policy string // the Content-Security-Policy of a page; empty: the file is not a page
+	Cache  string // the header Cache-Control, which says how long clients may keep the file
 	Body   []byte
 	German []byte // the body for readers who prefer German; empty: everybody gets the Body
-	// Print makes the Body when somebody first asks for it. Nil: the Body is there.
+	// Print makes the body when somebody first asks for the file. If it is nil, Body is the body.
 	Print func() ([]byte, error)
-	// PrintGerman does so with the body for readers who prefer German. Nil: the German body is there, or there is none.
+	// PrintGerman makes the German body in the same way. If it is nil, German is the body, if there is one.
 	PrintGerman func() ([]byte, error)
 }
 
 // These are the values of Cache-Control: what clients may keep, and for how long.
 const (
-	cacheAsk     = "no-cache" // they ask each time whether it has changed
+	cacheAsk     = "no-cache" // clients ask each time whether the file has changed
 	cacheDay     = "public, max-age=86400"
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// types leads from a file's extension to the type of its content.
+// types holds the type of a file's content, by the file's extension.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -60,17 +60,17 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// routes leads from the files that are pages to their addresses. Every other file has an address
-// that changes with its content.
+// routes holds the addresses of the files in page/ that are pages. The address of every other file there
+// contains a hash of all files, so it changes with their content.
 var routes = map[string]string{
 	"seats.html": "/e/{slug}/seats",
 }
 
-// version stands in the pages in the place of a hash of all files. It tells the files of two
-// versions of the program apart.
+// version is the placeholder in the pages for a hash of all files. So the files of two versions of the program
+// have different addresses.
 const version = "{version}"
 
-// rushScript adds the crowd of the demo to the page of seats.
+// rushScript loads the script that plays other buyers on the page of seats, for the demo.
 const rushScript = "\n" + `<script type="module" src="/web/{version}/rush.js"></script>`
 
 // Files returns the pages and the files that they need. With the demo, the page of seats also loads
@@ -128,7 +128,7 @@ type Static struct {
 // packed is a body in the forms in which it is sent, each of which is made once.
 type packed struct {
 	plain func() (*plainBody, error)
-	coded map[Coding]func() []byte // called after plain
+	coded map[Coding]func() []byte // a function may be called only after plain has returned without an error
 }
 
 type plainBody struct {
@@ -136,8 +136,8 @@ type plainBody struct {
 	tag  string // the entity tag; Coding.Tag makes those of the other forms
 }
 
-// NewStatic makes the Static of a file. Requests that come at the same moment wait for one
-// compression (sync.OnceValues), and an error of it stays.
+// NewStatic makes the Static of a file. If several requests come first, one of them makes the body and the
+// others wait (sync.OnceValues). If Print fails, every later request gets the same error.
 func NewStatic(f File) *Static {
 	s := &Static{file: f, body: newPacked(f.Path, f.Body, f.Print)}
 	if len(f.German) > 0 || f.PrintGerman != nil {
@@ -146,7 +146,7 @@ func NewStatic(f File) *Static {
 	return s
 }
 
-// newPacked makes the forms of a body, or of what write returns if there is no body yet.
+// newPacked prepares the forms of a body; it makes none of them yet. If write is not nil, it makes the body.
 func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
 	p := &packed{coded: make(map[Coding]func() []byte)}
 	p.plain = sync.OnceValues(func() (*plainBody, error) {
@@ -166,8 +166,8 @@ func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
 }
 
 // Serve answers with the file. It serves the German body if there is one and the reader prefers
-// German, and answers 304 to a reader that has the file already. Its error is one of the file's
-// Print.
+// German, and answers 304 to a reader that has the file already. It returns an error only if Print or
+// PrintGerman failed.
 func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
 	// Vary keeps caches on the way from giving one reader's form to another.
 	body, vary := s.body, fasthttp.HeaderAcceptEncoding
@@ -190,7 +190,7 @@ func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	if has, is := IsUnchanged(&ctx.Request.Header, tag); is {
-		// A reader with another form must see the tag of that form again.
+		// The 304 must have the tag of the form that the reader has, which may be another form.
 		h.Set(fasthttp.HeaderETag, has)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil

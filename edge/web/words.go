@@ -7,8 +7,7 @@ import (
 	"boxoffice/edge/mail"
 )
 
-// bilingual is what a page that the server writes says in each of our languages. The type W has the
-// words of one language.
+// bilingual holds the words of a page in each of our languages. The type W holds the words of one language.
 type bilingual[W any] struct{ english, german W }
 
 // in returns the German words, or else the English ones.
@@ -19,8 +18,8 @@ func (b *bilingual[W]) in(german bool) *W {
 	return &b.english
 }
 
-// showPrice writes a price with its currency in the form that mails use. It returns "" for a price
-// of zero, for which pages have words.
+// showPrice writes a price with its currency, as mails do. It returns "" for a price of zero, because pages
+// then say "free" or nothing.
 func showPrice(decimal, currency string, german bool) string {
 	if strings.Trim(decimal, "0.") == "" {
 		return ""
