@@ -19,17 +19,17 @@ var (
 	keySecrets = new(big.Int).Lsh(big.NewInt(1), 256)
 )
 
-// NewAPIKey draws the API key of an environment, live or test. The hash is what
-// is stored of it, beside the public id. Among 100 million keys a new one has the
-// public id of another with a probability of 5e-7: the store then draws once more.
+// NewAPIKey draws an API key for an environment, live or test. Only the hash and the public id are stored.
+// Among 100 million keys, a new key has the public id of another with a probability of 5e-7; the caller
+// then draws again.
 func NewAPIKey(env string) (plaintext, publicID string, hash [sha256.Size]byte) {
 	publicID = base62(randomBelow(keyIDs), keyPublic)
 	plaintext = APIKeyPrefix(env, publicID) + base62(randomBelow(keySecrets), keySecret)
 	return plaintext, publicID, HashAPIKey(plaintext)
 }
 
-// ParseAPIKey takes an API key apart. It says nothing about whether such a key
-// exists.
+// ParseAPIKey returns the environment and the public id in an API key. ok is false for a malformed key. It
+// does not check whether the key exists.
 func ParseAPIKey(token string) (env, publicID string, ok bool) {
 	for _, env := range []string{"live", "test"} {
 		rest, found := strings.CutPrefix(token, APIKeyPrefix(env, ""))
@@ -40,14 +40,14 @@ func ParseAPIKey(token string) (env, publicID string, ok bool) {
 	return "", "", false
 }
 
-// APIKeyPrefix is the part of a key that is no secret.
+// APIKeyPrefix returns the beginning of a key up to its public id, which is not secret.
 func APIKeyPrefix(env, publicID string) string { return "vt_" + env + "_" + publicID }
 
-// HashAPIKey is what is stored of a key. It has 256 random bits, so a plain hash
-// cannot be turned back.
+// HashAPIKey returns the hash by which a key is stored. A plain SHA-256 is enough, because a key has 256
+// random bits that nobody can guess.
 func HashAPIKey(plaintext string) [sha256.Size]byte { return sha256.Sum256([]byte(plaintext)) }
 
-// randomBelow is a random number under the limit, each as likely as the others.
+// randomBelow returns a random number from 0 up to but not including limit, each with the same probability.
 func randomBelow(limit *big.Int) *big.Int {
 	n, err := rand.Int(rand.Reader, limit)
 	if err != nil {
@@ -56,7 +56,7 @@ func randomBelow(limit *big.Int) *big.Int {
 	return n
 }
 
-// base62 writes a number with a fixed number of digits.
+// base62 writes a number in base 62 with size digits, zeros first.
 func base62(n *big.Int, size int) string {
 	digits := n.Text(62)
 	return strings.Repeat("0", size-len(digits)) + digits

@@ -22,11 +22,11 @@ import (
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 const (
-	shortLen = 6  // letters of a door code, and of the number in a longer code
-	macLen   = 13 // letters that hold 64 bits
+	shortLen = 6  // letters of a door code, and of the permuted serial that a full code or pass id begins with
+	macLen   = 13 // letters of the 64-bit MAC in a full code or pass id
 	codeLen  = shortLen + 1 + macLen
-	shorts   = 887_503_681      // 31^6: door codes of an event
-	serials  = 28_629_151       // 31^5: the codes of each holder version, and so tickets of an event
+	shorts   = 887_503_681      // 31^6: how many door codes an event has
+	serials  = 28_629_151       // 31^5: how many of them each holder version has, and so the most tickets of an event
 	qrStep   = 30 * time.Second // a QR payload's life
 )
 
@@ -34,8 +34,8 @@ const (
 // change of holder has the next one, and with it a new code and QR key.
 const Version byte = 1
 
-// Codes makes and reads the codes of one event's tickets. A ticket is its serial
-// in the event; codes are derived from it, so that none is stored:
+// Codes makes and reads the codes of one event's tickets. They are derived from a ticket's serial in the
+// event and its holder version, so that none is stored:
 //
 //	door code  6 letters: a permutation of serials and holder versions
 //	code       another permutation, a letter for the holder version, 64 bits of MAC
@@ -43,15 +43,15 @@ const Version byte = 1
 //	QR         v2.<pass id>.<step>.<mac>, another one every 30 s (docs/rules.md, Gates)
 //	printed    p2.<pass id>.<mac>, always the same
 //
-// The three have keys of their own, so that none tells another: what is shown to a camera, or is sent
-// to a webhook, is no code that somebody could type.
+// Door code, full code and pass id have different keys, so that nobody can compute one from another. So
+// nobody can type at a desk what a camera has seen in a QR payload.
 type Codes struct {
 	event int64
-	ids   *mac // of tickets' public ids
-	full  numbering
-	pass  numbering
-	door  cipher.Block
-	qr    []byte
+	ids   *mac         // makes the MAC in tickets' public ids
+	full  numbering    // makes full codes
+	pass  numbering    // makes pass ids
+	door  cipher.Block // permutes the numbers of door codes
+	qr    []byte       // the key from which the keys of QR payloads are derived
 }
 
 // numbering writes serials and holder versions as codes of 20 letters, and reads them.
@@ -60,7 +60,7 @@ type numbering struct {
 	shuffle cipher.Block
 }
 
-// The labels of the keys that door codes and pass ids have for themselves.
+// These are the labels from which the keys of door codes and pass ids are derived.
 const (
 	doorLabel = "door code"
 	passLabel = "pass id"
@@ -89,16 +89,16 @@ func newShuffle(key []byte) cipher.Block {
 	return block
 }
 
-// Short is a ticket's door code: one of 31^6. No two tickets of an event
-// have the same, nor two holders of a ticket, for a permutation gives no number twice.
+// Short returns a ticket's door code. Two tickets of an event never have the same door code, nor do two
+// holders of a ticket, because the code is a permutation of the serial and the holder version.
 //
-// A serial from 31^5 on has no place among them: Short panics. No ticket that was ever
-// issued has such a serial, but a damaged fact may.
+// Short panics if the serial is 31^5 or more. No ticket that was ever issued has such a serial, but a
+// damaged fact may.
 func (c *Codes) Short(serial uint32, version byte) string {
 	return shuffleLetters(c.door, serial, version)
 }
 
-// shuffleLetters is the six letters that a permutation has for a serial and holder version.
+// shuffleLetters permutes a serial with a holder version and writes the result as six letters.
 func shuffleLetters(by cipher.Block, serial uint32, version byte) string {
 	if serial >= serials {
 		panic("secrets: a ticket's serial is beyond the last door code")
@@ -106,11 +106,11 @@ func shuffleLetters(by cipher.Block, serial uint32, version byte) string {
 	return writeLetters(uint64(permuteNumber(by, serial+uint32(version-Version)*serials, false)), shortLen)
 }
 
-// IsShort reports whether a scanned text has the form of a door code.
+// IsShort reports whether a scanned text, cleaned by CleanShown, has the length of a door code.
 func IsShort(text string) bool { return len(CleanShown(text)) == shortLen }
 
-// FromShort is the serial and holder version of a door code in either case. It says
-// nothing about whether the ticket exists.
+// FromShort returns the serial and the holder version of a door code in upper or lower case. ok is false if
+// the text is no door code. It does not check whether the ticket exists.
 func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
 	return unshuffleLetters(c.door, short)
 }
@@ -124,13 +124,13 @@ func unshuffleLetters(by cipher.Block, text string) (serial uint32, version byte
 	return at % serials, byte(at/serials) + Version, true
 }
 
-// Code is a ticket's full code, which people type at a desk. It begins with a permutation of the
-// serial, so no two tickets of an event have the same; a guess of the other 64 bits is right once in
-// 1.8e19.
+// Code returns a ticket's full code, which people type at a desk. It begins with a permutation of the serial
+// and the holder version, so no two tickets of an event have the same code. It ends with a MAC of 64 bits,
+// which a guess hits once in 1.8e19.
 func (c *Codes) Code(serial uint32, version byte) string { return c.full.write(serial, version) }
 
-// FromCode is the serial and holder version of a full code in either case. A
-// code that this event has not made is not ok.
+// FromCode returns the serial and the holder version of a full code in upper or lower case. ok is false if
+// the code is not one of this event. It does not check whether the ticket exists.
 func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
 	return c.full.read(code)
 }
@@ -160,7 +160,8 @@ func sumOf(m *mac, serial uint32, version byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// TicketID is a ticket's public id. The serial is in it, so no two have the same.
+// TicketID returns a ticket's public id. No two tickets have the same id, because it contains the event and
+// the serial.
 func (c *Codes) TicketID(serial uint32) engine.TicketID {
 	var tail [10]byte
 	binary.BigEndian.PutUint64(tail[:8], sumOf(c.ids, serial, 0))
@@ -168,22 +169,23 @@ func (c *Codes) TicketID(serial uint32) engine.TicketID {
 	return engine.NewID(c.event, tail[:])
 }
 
-// FromTicketID is the serial of a ticket's public id, if it is one of this event's.
+// FromTicketID returns the serial in a ticket's public id. ok is false if the id is not one of this event.
 func (c *Codes) FromTicketID(id engine.TicketID) (serial uint32, ok bool) {
 	serial = binary.BigEndian.Uint32(id[len(id)-4:])
 	return serial, serial < serials && c.TicketID(serial) == id
 }
 
-// Printed is the payload of a ticket on paper, which never goes stale.
+// Printed returns the QR payload of a ticket on paper. Gates accept it at any time, for this holder version.
 func (c *Codes) Printed(serial uint32, version byte) string {
 	code := c.pass.write(serial, version)
 	return "p2." + code + "." + c.qrMAC(code, version, printedStep)
 }
 
-// printedStep stands for the step that a printed payload has not.
+// printedStep is signed in a printed payload in the place of a step, and is not the step of any time.
 const printedStep = -1
 
-// QR is the payload on a ticket's screen at a time, and when it goes stale.
+// QR returns the QR payload that a ticket's screen shows at a time, and when the screen must show the next.
+// Gates accept a payload also during the 30 seconds before and after its own.
 func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, expires time.Time) {
 	code := c.pass.write(serial, version)
 	step := now.Unix() / int64(qrStep/time.Second)
@@ -191,8 +193,8 @@ func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, 
 		time.Unix((step+1)*int64(qrStep/time.Second), 0)
 }
 
-// QRAhead are the n payloads that follow the one of a time: one for each 30 seconds, each taken by gates in its
-// own time alone. They are for a screen that will have no network.
+// QRAhead returns the n payloads that follow the payload of the time now, one for each 30 seconds, as QR
+// would return them. They are for a screen that will have no network.
 func (c *Codes) QRAhead(serial uint32, version byte, now time.Time, n int) []string {
 	code := c.pass.write(serial, version)
 	mac := c.newQRMAC(code, version)
@@ -208,7 +210,8 @@ func (c *Codes) QRAhead(serial uint32, version byte, now time.Time, n int) []str
 // QRPerHour is how many payloads a ticket's screen shows in an hour.
 const QRPerHour = int(time.Hour / qrStep)
 
-// Salt is what the hashes of a manifest begin with. It tells nothing of the event's keys.
+// Salt returns the text with which the hashed texts of a manifest begin. Nobody can compute the event's keys
+// from it.
 func (c *Codes) Salt() string {
 	b, err := hkdf.Expand(sha256.New, c.qr, "manifest salt", 16)
 	if err != nil {
@@ -217,8 +220,8 @@ func (c *Codes) Salt() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Hashes are what a manifest says of a ticket in place of its codes: the first 16 bytes of
-// SHA-256(salt | pass id), and the first 6 of SHA-256(salt | door code), base64url.
+// Hashes returns the two hashes that a manifest has in place of a ticket's codes: the first 16 bytes of
+// SHA-256(salt|pass id), and the first 6 bytes of SHA-256(salt|door code), both in base64url.
 func (c *Codes) Hashes(salt string, serial uint32, version byte) (pass, short string) {
 	return manifestHash(salt, c.pass.write(serial, version), 16), manifestHash(salt, c.Short(serial, version), 6)
 }
@@ -228,21 +231,21 @@ func manifestHash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// Verdict is what a scanned code says by itself, before its ticket is judged.
+// Verdict says whether a scanned code is one of the event's, before anybody looks at the ticket.
 type Verdict uint8
 
 // The verdicts on a scanned code.
 const (
-	Foreign Verdict = iota // no code of this event's
-	Stale                  // a QR payload of another time
-	Genuine
+	Foreign Verdict = iota // not a code of this event
+	Stale                  // a QR payload of this event for another time
+	Genuine                // a code of this event that is good now
 )
 
-// Scanned is what a code says.
+// Scanned is what a gate reads from a code. If Verdict is Foreign, the other fields are zero.
 type Scanned struct {
 	Serial  uint32
 	Version byte
-	Printed bool // it does not rotate: a picture of it is as good as the ticket
+	Printed bool // the code does not rotate, so a picture of it is as good as the ticket
 	Verdict Verdict
 }
 
@@ -260,9 +263,9 @@ func (c *Codes) Typed(text string) Scanned {
 	return Scanned{Serial: serial, Version: version, Verdict: Genuine}
 }
 
-// Scan reads what a gate scanned: a QR payload, rotating or printed, or a door code. A bare full code
-// or pass id is neither: anybody can copy it from where it stands, and it never goes stale. Payloads
-// of the release before name the full code, and are read until its tickets have been used.
+// Scan reads what a gate scanned: a QR payload, rotating or printed, or a door code. It refuses a full code or
+// pass id without a payload's signature, because anybody could copy it and it never goes stale. It also reads
+// the payloads of an earlier release (v1, p1), which contain the full code, until its tickets have been used.
 func (c *Codes) Scan(text string, now time.Time) Scanned {
 	text = CleanShown(text)
 	if IsShort(text) {
@@ -312,12 +315,13 @@ func (c *Codes) scanPrinted(by numbering, parts []string) Scanned {
 
 var base32NoPad = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// qrMAC is the first 10 bytes of HMAC-SHA256 under the ticket's own key, base32.
+// qrMAC returns the first 10 bytes of an HMAC-SHA256 in base32, which signs a payload. Its key is derived for
+// the code and the holder version.
 func (c *Codes) qrMAC(code string, version byte, step int64) string {
 	return c.signStep(c.newQRMAC(code, version), code, step)
 }
 
-// newQRMAC returns what signs the payloads of one code.
+// newQRMAC returns the HMAC that signs the payloads of one code.
 func (c *Codes) newQRMAC(code string, version byte) hash.Hash {
 	key, err := hkdf.Expand(sha256.New, c.qr, code+"|"+strconv.Itoa(int(version)), sha256.Size)
 	if err != nil {
@@ -332,11 +336,11 @@ func (c *Codes) signStep(mac hash.Hash, code string, step int64) string {
 	return base32NoPad.EncodeToString(mac.Sum(nil)[:10])
 }
 
-// permuteNumber maps the numbers below 31^6 onto themselves: a Feistel network of
-// eight rounds over 30 bits, walked until it lands in range (Black and Rogaway,
-// Ciphers with Arbitrary Finite Domains, 2002).
+// permuteNumber maps the numbers below 31^6 onto themselves, each to another place; back reverses it. It
+// is a Feistel network of eight rounds over 30 bits, repeated until the result is below 31^6 (Black and
+// Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
 //
-// A number from 31^6 on has no place in it, and the walk might never end: permute panics.
+// It panics if n is 31^6 or more, because then the repetition might never end.
 func permuteNumber(by cipher.Block, n uint32, back bool) uint32 {
 	if n >= shorts {
 		panic("secrets: a number is beyond the last door code")
@@ -389,11 +393,10 @@ func readLetters(s string, size int) (uint64, bool) {
 	return n, true
 }
 
-// OrderNumber is what people call an order: the event in base 36, and then all 74
-// bits that tell the order's id apart within it, as 11 and 5 letters. So two orders
-// never have one number, and the number is the stem of payment references. The
-// release before showed the number without the last 5 letters, that is 50 of the
-// bits: what people have noted is the beginning of what they read now.
+// OrderNumber returns the number by which people know an order: the event in base 36, and then, as 11 and 5
+// letters, all 74 bits by which the order's id differs from others of the event. So no two orders have the
+// same number, and references of payments begin with it. An earlier release left out the last 5 letters, so
+// a number that somebody noted then is the beginning of the number now.
 func OrderNumber(id engine.OrderID) string {
 	low := binary.BigEndian.Uint64(id[8:]) & (1<<62 - 1)
 	high := uint64(binary.BigEndian.Uint16(id[6:]) & (1<<12 - 1))
@@ -401,10 +404,11 @@ func OrderNumber(id engine.OrderID) string {
 		"-" + writeLetters(low&(1<<50-1), 11) + "-" + writeLetters(high<<12|low>>50, 5)
 }
 
-// orderLetters is how many letters an order number has behind its event.
+// orderLetters is how many letters an order number has after its event, without dashes.
 const orderLetters = 16
 
-// ReadOrderLetters finds the order that the letters and digits of an order number name.
+// ReadOrderLetters returns the id of the order with a number that is written without dashes. ok is false if
+// the text is no order number. It does not check whether the order exists.
 func ReadOrderLetters(text string) (id engine.OrderID, ok bool) {
 	at := len(text) - orderLetters
 	if at < 1 {
@@ -413,7 +417,8 @@ func ReadOrderLetters(text string) (id engine.OrderID, ok bool) {
 	return ReadOrderNumber(text[:at] + "-" + text[at:at+11] + "-" + text[at+11:])
 }
 
-// ReadOrderNumber finds the order that an order number names, in any case.
+// ReadOrderNumber returns the id of the order with a number in upper or lower case. ok is false if the text
+// is no order number. It does not check whether the order exists.
 func ReadOrderNumber(text string) (id engine.OrderID, ok bool) {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	parts := strings.Split(text, "-")
@@ -428,5 +433,5 @@ func ReadOrderNumber(text string) (id engine.OrderID, ok bool) {
 	}
 	tail := binary.BigEndian.AppendUint16(nil, uint16(high>>12)) //nolint:gosec // twelve bits of an order's number
 	id = engine.NewID(event, binary.BigEndian.AppendUint64(tail, high<<50|low))
-	return id, OrderNumber(id) == text // what has more bits than an id is no order's
+	return id, OrderNumber(id) == text // The letters can hold more bits than an id has; then the texts differ.
 }

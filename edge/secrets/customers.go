@@ -7,27 +7,29 @@ import (
 	"strings"
 )
 
-// customerDigits are enough for 128 bits in base62.
+// customerDigits is how many digits in base 62 hold 128 bits.
 const customerDigits = 22
 
-// CustomerKey is what an organization is shown for a customer's address, in lower case:
-// another one for each organization. Nobody learns the address from it.
+// CustomerKey returns the key by which an organization names a customer in place of the address, which must
+// be in lower case. Each organization has another key for the same address, and nobody can compute the
+// address from it.
 func (m *Master) CustomerKey(org int64, address string) string {
 	sum := sign(m.customers, append(binary.BigEndian.AppendUint64(nil, uint64(org)), address...)) //nolint:gosec // numbers are positive
 	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)
 }
 
-// unsubscribing separates links that end mails from whatever else is sealed.
+// unsubscribing is the label for sealing UnsubscribeTokens, so that no other sealed text opens as one.
 const unsubscribing = "unsubscribe"
 
-// UnsubscribeToken ends the bulk mail of an organization to an address for whoever has it.
-// What it is about cannot be read from it.
+// UnsubscribeToken returns a token with which anybody can end an organization's bulk mail to an address. The
+// token is encrypted, so nobody else can read the address in it.
 func (m *Master) UnsubscribeToken(org int64, address string) string {
 	text := append(binary.BigEndian.AppendUint64(nil, uint64(org)), address...) //nolint:gosec // numbers are positive
 	return base64.RawURLEncoding.EncodeToString(m.Seal(unsubscribing, nil, text))
 }
 
-// ParseUnsubscribe says what an UnsubscribeToken is about, if it is one.
+// ParseUnsubscribe returns the organization and the address in an UnsubscribeToken. ok is false if the token
+// is not one of ours.
 func (m *Master) ParseUnsubscribe(token string) (org int64, address string, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
@@ -40,18 +42,19 @@ func (m *Master) ParseUnsubscribe(token string) (org int64, address string, ok b
 	return int64(binary.BigEndian.Uint64(text)), string(text[8:]), true //nolint:gosec // it was one
 }
 
-// following separates links that begin a following from whatever else is sealed.
+// following is the label for sealing FollowTokens, so that no other sealed text opens as one.
 const following = "follow"
 
-// FollowToken makes an address follow an organization for whoever has it, until the moment ends,
-// in unix seconds. Its subject cannot be read from it.
+// FollowToken returns a token with which anybody can make an address follow an organization. It must not be
+// accepted after ends, in unix seconds. It is encrypted, so nobody else can read the address and the name.
 func (m *Master) FollowToken(org, ends int64, address, name string) string {
 	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(org)), uint64(ends)) //nolint:gosec // numbers are positive
 	text = append(append(append(text, address...), 0), name...)
 	return base64.RawURLEncoding.EncodeToString(m.Seal(following, nil, text))
 }
 
-// ParseFollow says what a FollowToken is about, if it is one.
+// ParseFollow returns what is in a FollowToken. ok is false if the token is not one of ours. The caller must
+// check ends.
 func (m *Master) ParseFollow(token string) (org, ends int64, address, name string, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
@@ -65,8 +68,8 @@ func (m *Master) ParseFollow(token string) (org, ends int64, address, name strin
 	return int64(binary.BigEndian.Uint64(text)), int64(binary.BigEndian.Uint64(text[8:])), address, name, ok //nolint:gosec // they were
 }
 
-// ReplyAddress is the left half of the address at which a reply to a broadcast arrives: of
-// one thread for each recipient, which nobody else can guess.
+// ReplyAddress returns the part before the "@" of the address for replies to a broadcast. Each recipient has
+// another one, which nobody else can guess, so it tells which thread a reply belongs to.
 func (m *Master) ReplyAddress(broadcast [16]byte, address string) string {
 	sum := sign(m.customers, append(append([]byte("reply/"), broadcast[:]...), address...))
 	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)

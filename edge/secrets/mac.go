@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// mac is HMAC-SHA256 (RFC 2104) under one key that is used for every order or
-// ticket. Its states are kept, for a new one hashes two blocks of the key first.
+// mac computes HMAC-SHA256 (RFC 2104) under one key. It is for keys that are used very often: it keeps
+// hashing states for reuse, because a new state first hashes two blocks of the key.
 type mac struct{ states sync.Pool }
 
 func newMAC(key []byte) *mac {

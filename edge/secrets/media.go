@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Viewer is the holder of a ticket for whom a link to a private file is made out. Once
-// the ticket has another holder, or is worth nothing, the link opens nothing more.
+// Viewer names the ticket's holder for whom a link to a private file was made. The service refuses the link
+// once the ticket has another holder or is no longer valid.
 type Viewer struct {
-	Event   int64 // number
+	Event   int64 // the event's number
 	Serial  uint32
-	Version byte // of the holder
+	Version byte // the holder version
 }
 
 // viewerSize is how many bytes a Viewer takes in a signature.
@@ -25,17 +25,17 @@ func (v Viewer) bytes() []byte {
 	return append(binary.BigEndian.AppendUint32(b, v.Serial), v.Version)
 }
 
-// MediaLink is the root-relative link to a private file until a time, to the second. Its
-// signature says for whom the link was, also of one that has got about.
+// MediaLink returns a link to a private file, as a path on this server, that is good until expires, in whole
+// seconds. The link contains the viewer, so a link that somebody has published shows whose it was.
 func (m *Master) MediaLink(media int64, viewer Viewer, expires time.Time) string {
 	seconds, of := expires.Unix(), viewer.bytes()
 	sig := append(of, m.mediaSum(media, seconds, of)...)
 	return fmt.Sprintf("/media/%d?exp=%d&sig=%s", media, seconds, base64.RawURLEncoding.EncodeToString(sig))
 }
 
-// OpenMedia says for whom MediaLink has made a signature for the file and the time, in
-// unix seconds, if it has. Whether the time has come, and whether the viewer still holds
-// the ticket, is for the caller to say.
+// OpenMedia returns the viewer for whom MediaLink made the signature. It returns false if the signature is not
+// one for this file and these expires, in unix seconds. The caller must check whether that time has passed
+// and whether the viewer still holds the ticket.
 func (m *Master) OpenMedia(media, expires int64, signature string) (Viewer, bool) {
 	sig, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	if err != nil || len(sig) <= viewerSize {

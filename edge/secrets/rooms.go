@@ -9,18 +9,18 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Visitor is what the secret token of a waiting room's visitor says.
+// Visitor is what a VisitorToken contains: which entry of which draw the visitor has.
 type Visitor struct {
 	Draw  uint32
-	Index uint32 // number of the entry
+	Index uint32 // the entry's number in the draw
 	Entry draw.Entry
 }
 
-// visitorLen is the length of a visitor's token before it is encoded: the draw, the number of the entry,
-// what its leaf hides, and half a MAC of these.
+// visitorLen is the bytes of a visitor's token before it is encoded: the draw, the entry's number, the entry
+// itself (secret, party, class), and the first 16 bytes of a MAC of these.
 const visitorLen = 4 + 4 + draw.SecretSize + 2 + 16
 
-// VisitorToken is what shows a visitor's place on any device.
+// VisitorToken returns the token with which a visitor sees their place in the waiting room on any device.
 func (m *Master) VisitorToken(event int64, v *Visitor) string {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, visitorLen), v.Draw)
 	b = binary.BigEndian.AppendUint32(b, v.Index)
@@ -28,7 +28,7 @@ func (m *Master) VisitorToken(event int64, v *Visitor) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, m.signRoom("visitor", event, b)...))
 }
 
-// ParseVisitor reads a VisitorToken of an event, if it is one.
+// ParseVisitor reads a VisitorToken. ok is false if the token is not one of the event's.
 func (m *Master) ParseVisitor(event int64, token string) (v Visitor, ok bool) {
 	b, ok := m.openRoom("visitor", event, token, visitorLen)
 	if !ok {
@@ -40,32 +40,34 @@ func (m *Master) ParseVisitor(event int64, token string) (v Visitor, ok bool) {
 	return v, true
 }
 
-// EntrySecret are the random bytes of the entry that a person has by a mailed link: the same however often
-// the link is used.
+// EntrySecret returns the secret of the entry that a person makes with a mailed link. It is the same however
+// often the link is used, so that the link makes one entry.
 func (m *Master) EntrySecret(event int64, drawn uint32, person uint64) (secret [draw.SecretSize]byte) {
 	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, drawn), person)
 	copy(secret[:], m.signRoom("entry", event, text))
 	return secret
 }
 
-// PaidSecret are the random bytes of the entry that a proof of work has paid for.
+// PaidSecret returns the secret of the entry for which somebody did a proof of work. It is derived from the
+// work, so that one proof of work makes one entry.
 func (m *Master) PaidSecret(work draw.Hash) (secret [draw.SecretSize]byte) {
 	copy(secret[:], m.signRoom("paid", 0, work[:])) // the hash names the event
 	return secret
 }
 
-// Invited is what an address is asked to confirm before it has an entry.
+// Invited is what a mailed link asks the owner of an address to confirm before they have an entry.
 type Invited struct {
 	Draw  uint32
-	Ends  int64 // when it can't be confirmed any more, in unix seconds
-	Party uint8
+	Ends  int64 // until when it can be confirmed, in unix seconds
+	Party uint8 // how many people the entry is for
 	Email string
 }
 
-// invitation separates links that enter a waiting room from whatever else is sealed.
+// invitation is the label for sealing InvitationTokens, so that no other sealed text opens as one.
 const invitation = "room"
 
-// InvitationToken lets whoever has it confirm what i says of an event's room. It can't be read from it.
+// InvitationToken returns a token with which anybody can confirm i for an event's room. The token is
+// encrypted, so nobody else can read the address in it.
 func (m *Master) InvitationToken(event int64, i *Invited) string {
 	text := binary.BigEndian.AppendUint32(nil, i.Draw)
 	text = binary.BigEndian.AppendUint64(text, uint64(i.Ends)) //nolint:gosec // after 1970
@@ -73,7 +75,8 @@ func (m *Master) InvitationToken(event int64, i *Invited) string {
 	return base64.RawURLEncoding.EncodeToString(m.Seal(invitation, binary.BigEndian.AppendUint64(nil, uint64(event)), text)) //nolint:gosec // numbers are positive
 }
 
-// ParseInvitation says what an InvitationToken of an event is about, if it is one.
+// ParseInvitation returns what is in an InvitationToken. ok is false if the token is not one of the event's.
+// The caller must check Ends.
 func (m *Master) ParseInvitation(event int64, token string) (i Invited, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
@@ -88,24 +91,25 @@ func (m *Master) ParseInvitation(event int64, token string) (i Invited, ok bool)
 	return i, true
 }
 
-// Admitted is what an admission from a waiting room says.
+// Admitted is what an AdmissionToken contains: which entry may order, and until when.
 type Admitted struct {
 	Draw  uint32
 	Until int64 // unix milliseconds
 	Leaf  draw.Hash
 }
 
-// admissionLen is the length of an admission before it is encoded, with half a MAC.
+// admissionLen is the bytes of an admission before it is encoded: draw, time, leaf, and 16 bytes of a MAC.
 const admissionLen = 4 + 8 + len(draw.Hash{}) + 16
 
-// AdmissionToken is what lets a visitor order.
+// AdmissionToken returns the token that a visitor of a waiting room must send to order once it is their turn.
 func (m *Master) AdmissionToken(event int64, a *Admitted) string {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, admissionLen), a.Draw)
 	b = append(binary.BigEndian.AppendUint64(b, uint64(a.Until)), a.Leaf[:]...) //nolint:gosec // after 1970
 	return base64.RawURLEncoding.EncodeToString(append(b, m.signRoom("admission", event, b)...))
 }
 
-// ParseAdmission reads an AdmissionToken of an event, if it is one. It may have run out.
+// ParseAdmission reads an AdmissionToken. ok is false if the token is not one of the event's. The caller must
+// check Until.
 func (m *Master) ParseAdmission(event int64, token string) (a Admitted, ok bool) {
 	b, ok := m.openRoom("admission", event, token, admissionLen)
 	if !ok {
@@ -116,7 +120,7 @@ func (m *Master) ParseAdmission(event int64, token string) (a Admitted, ok bool)
 	return a, true
 }
 
-// signRoom is half a MAC of what a token of an event's waiting room says.
+// signRoom returns the first 16 bytes of a MAC of a token's contents, its kind and the event.
 func (m *Master) signRoom(kind string, event int64, text []byte) []byte {
 	in := binary.BigEndian.AppendUint64(append([]byte(kind), 0), uint64(event)) //nolint:gosec // numbers are positive
 	return sign(m.rooms, append(in, text...))[:16]
@@ -139,8 +143,8 @@ func (m *Master) DrawKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(m.derive("draw", ed25519.SeedSize))
 }
 
-// TestBeacon is the beacon of deployments that are tried out: its rounds are known to whoever has the
-// master key, and statements say so.
+// TestBeacon returns the random beacon for test deployments. Whoever has the master key can compute its rounds
+// in advance, so a draw with it proves nothing, and its statements say so.
 func (m *Master) TestBeacon() *draw.TestBeacon {
 	const genesis, period = 1_700_000_000, 3 // any time before the first draw; as often as quicknet
 	b, err := draw.NewTestBeacon(m.derive("test-beacon", 32), genesis, period)

@@ -7,13 +7,13 @@ import (
 	"errors"
 )
 
-// ErrSealed reports bytes that were not sealed under the same label and context,
-// or were changed since.
+// ErrSealed is the error for bytes that were not sealed under the same label, context and master key, or
+// were changed since then.
 var ErrSealed = errors.New("secrets: cannot open what is sealed")
 
-// Seal encrypts text for the table: AES-256-GCM under a key derived from the
-// label, bound to a context that need not be secret. The nonce, 12 random
-// bytes, comes first.
+// Seal encrypts text with AES-256-GCM under a key that is derived from the label. Open needs the same
+// context, which need not be secret, such as the number of the row. The result begins with the nonce, 12
+// random bytes, so equal texts are sealed differently each time.
 func (m *Master) Seal(label string, context, text []byte) []byte {
 	aead := m.aead(label)
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
@@ -21,8 +21,7 @@ func (m *Master) Seal(label string, context, text []byte) []byte {
 	return aead.Seal(nonce, nonce, text, context)
 }
 
-// Open is the text that was sealed under the label and the context, or
-// ErrSealed.
+// Open returns the text that Seal encrypted under the same label and context, or ErrSealed.
 func (m *Master) Open(label string, context, sealed []byte) ([]byte, error) {
 	aead := m.aead(label)
 	if len(sealed) < aead.NonceSize() {
@@ -35,8 +34,8 @@ func (m *Master) Open(label string, context, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// aead is the cipher of a label. It is made each time, in about two
-// microseconds, and never kept: labels may have in them what clients send.
+// aead makes the cipher of a label, which takes about two microseconds. It keeps none, because clients can
+// choose a part of some labels and would fill the memory with ciphers.
 func (m *Master) aead(label string) cipher.AEAD {
 	block, err := aes.NewCipher(m.derive("seal/"+label, KeySize))
 	if err != nil {

@@ -1,10 +1,11 @@
-// Package secrets derives every secret of a deployment from one master key: the
-// keys that sign access tokens, the refresh tokens of sessions, the tokens that
-// open one order, and the codes and QR payloads of tickets. None of them is stored, so none can
-// be read at rest; a person who has the master key has them all.
+// Package secrets derives the secrets of a deployment from one master key: among others the keys that sign
+// access tokens, the refresh tokens of sessions, the tokens that open one order, and the codes and QR
+// payloads of tickets. These are not stored, so nobody can read them from a disk; a person who has the
+// master key has them all. The package also draws API keys and the signing secrets of webhook endpoints, which
+// are random, and seals texts for storage.
 //
-// cmd reads the master key and makes the one Master; the edge calls it from
-// many goroutines. It owns no goroutine.
+// cmd reads the master key and makes the one Master; the edge calls it from many goroutines. The package
+// starts no goroutine.
 package secrets
 
 import (
@@ -31,29 +32,29 @@ const KeySize = 32
 // Master derives the deployment's secrets.
 type Master struct {
 	key       [KeySize]byte
-	orders    *mac   // of order tokens
-	writes    *mac   // of the names of requests
-	clients   []byte // of hashes of client addresses
-	refresh   []byte // of refresh tokens
-	logins    []byte // of login codes
-	resets    []byte // of password resets
-	confirm   []byte // of links that confirm an address
-	transfers []byte // of links that claim an offered ticket
-	customers []byte // of what organizations are shown for addresses
-	waitlists []byte // of links that claim what a waitlist offers
-	payers    []byte // of links by which somebody else pays an order
-	rooms     []byte // of tokens of waiting rooms
-	media     []byte // of links to private files
-	salts     []byte // of the salts that stand in for the salts of accounts that don't exist
+	orders    *mac   // for order tokens
+	writes    *mac   // for the names of requests (Request)
+	clients   []byte // key for hashes of client addresses, and of the numbers of users and API keys
+	refresh   []byte // key for refresh tokens
+	logins    []byte // key for hashes of login codes
+	resets    []byte // key for tokens of password resets
+	confirm   []byte // key for links that confirm an address
+	transfers []byte // key for links that claim an offered ticket
+	customers []byte // key for CustomerKey and ReplyAddress
+	waitlists []byte // key for links that claim what a waitlist offers
+	payers    []byte // key for links with which somebody else pays an order
+	rooms     []byte // key for tokens of waiting rooms
+	media     []byte // key for links to private files
+	salts     []byte // key for the salts of addresses that have no password
 
 	mu     sync.Mutex
 	events map[int64]*Codes
 }
 
-// maxEvents is how many events' codes are kept derived at a time.
+// maxEvents is for how many events Master keeps the Codes. Beyond it, Master forgets all and derives them again.
 const maxEvents = 4_096
 
-// New makes a Master of a key of KeySize bytes.
+// New makes a Master from a master key, which must have KeySize bytes.
 func New(key []byte) (*Master, error) {
 	if len(key) != KeySize {
 		return nil, errors.New("secrets: the master key must have 32 bytes")
@@ -85,29 +86,28 @@ func (m *Master) derive(label string, size int) []byte {
 	return b
 }
 
-// SigningKey is the Ed25519 key number n of access tokens.
+// SigningKey returns the n-th Ed25519 key that signs access tokens. Another number gives another key.
 func (m *Master) SigningKey(n int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(m.derive(fmt.Sprintf("access-token/%d", n), ed25519.SeedSize))
 }
 
-// OrderToken is the access token of an order: 256 bits, base64url. It ends by the
-// order and its event alone.
+// OrderToken returns the access token of an order: 256 bits in base64url. The token has no end of its own:
+// the service decides by the order and its event until when the token opens the order.
 func (m *Master) OrderToken(id engine.OrderID) string {
 	sum := m.orders.sum(id[:])
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Request is the name of the request with a scope (route.Call.Scope): an HMAC
-// under the master key, from which shorter ids are made. A client knows all
-// that is in the scope, and could search for two whose plain hashes begin alike;
-// of this name it can compute nothing.
+// Request returns the secret name of the request with a scope (route.Call.Scope), from which shorter ids are
+// made. It is an HMAC, because a client can compute scopes and so could search for two that begin alike;
+// it cannot compute these names.
 func (m *Master) Request(scope [sha256.Size]byte) [sha256.Size]byte { return m.writes.sum(scope[:]) }
 
-// RenewedToken is an access token of an order that opens it until a time at least,
-// to the second: r1.<unix seconds>.<mac>.
+// RenewedToken returns an access token of an order that opens the order at least until a time, in whole
+// seconds: r1.<unix seconds>.<mac>.
 func (m *Master) RenewedToken(id engine.OrderID, until time.Time) string {
 	seconds := until.Unix()
-	// No token of the other kind is a MAC of this text, which is longer.
+	// This text is longer than the one of OrderToken, so no token of one kind is also one of the other.
 	sum := m.orders.sum(binary.BigEndian.AppendUint64(id[:len(id):len(id)], uint64(seconds))) //nolint:gosec // after 1970
 	return renewed + strconv.FormatInt(seconds, 10) + "." + base64.RawURLEncoding.EncodeToString(sum[:])
 }
@@ -115,8 +115,8 @@ func (m *Master) RenewedToken(id engine.OrderID, until time.Time) string {
 // renewed begins the tokens that carry an end of their own.
 const renewed = "r1."
 
-// OpensOrder says in constant time whether a token is one of the order's, and until
-// when at least it opens it; zero: for as long as OrderToken does.
+// OpensOrder reports whether a token is an OrderToken or a RenewedToken of the order. It compares in constant
+// time. until is the time in a RenewedToken, which the caller must check; it is zero for an OrderToken.
 func (m *Master) OpensOrder(id engine.OrderID, token string) (until time.Time, ok bool) {
 	rest, carries := strings.CutPrefix(token, renewed)
 	if !carries {
@@ -131,9 +131,8 @@ func (m *Master) OpensOrder(id engine.OrderID, token string) (until time.Time, o
 	return until, hmac.Equal([]byte(m.RenewedToken(id, until)), []byte(token))
 }
 
-// Client is a hash of a client's address that nobody without the master key can
-// make or try out; never 0. Its input is of one length, so the key may stand in
-// front.
+// Client returns a hash of a client's address that nobody can compute without the master key; it is never 0.
+// The key simply precedes the address in the hash. That is safe, because the input always has the same length.
 func (m *Master) Client(a netip.Addr) uint64 {
 	var in [sha256.Size + 16]byte
 	copy(in[:], m.clients)
@@ -143,12 +142,12 @@ func (m *Master) Client(a netip.Addr) uint64 {
 	return max(1, binary.BigEndian.Uint64(sum[:]))
 }
 
-// Account is such a hash of a user's number.
+// Account returns a hash of a user's number, of the kind that Client returns.
 func (m *Master) Account(user int64) uint64 {
 	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("account/"), uint64(user))))) //nolint:gosec // numbers are positive
 }
 
-// Key is such a hash of an API key's number.
+// Key returns a hash of an API key's number, of the kind that Client returns.
 func (m *Master) Key(number int64) uint64 {
 	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("api-key/"), uint64(number))))) //nolint:gosec // numbers are positive
 }

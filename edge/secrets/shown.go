@@ -6,19 +6,17 @@ import (
 	"unicode"
 )
 
-// maxShown is how much of a text is read, in bytes. No code is as long, with whatever stands
-// between its letters.
+// maxShown is how many bytes of a text CleanShown reads. Every code is much shorter, even with spaces and
+// dashes between its letters.
 const maxShown = 1 << 10
 
-// symbology is what some scanners say before a code: the sort of picture that they read it from
-// (ISO/IEC 15424).
+// symbology matches what some scanners send before a code: the kind of barcode that they read (ISO/IEC 15424).
 var symbology = regexp.MustCompile(`^(\][A-Z][0-9A-Z])+`)
 
-// CleanShown is a code as our codes are written, from what a scanner read or a person typed: in
-// capitals, without blanks and dashes between its letters, and without the signs that scanners add
-// (a byte order mark, control characters, the name of the symbology). Neither our codes nor their
-// payloads have any of these, so nothing is lost. Package gate and docs/gates/decide.py, which decide
-// without the service, read a text by the same rule.
+// CleanShown turns what a scanner read or a person typed into the form in which our codes are written: in
+// capitals, without spaces and dashes, and without the signs that scanners add (a byte order mark, control
+// characters, the name of the symbology). No code or payload of ours has any of these. Package gate and
+// docs/gates/decide.py, which check codes without the service, clean a text by the same rule.
 func CleanShown(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -9,32 +9,32 @@ import (
 	"boxoffice/engine"
 )
 
-// signedLen is the length of a signed id before it is encoded: the id and half a MAC of it.
+// signedLen is the bytes of a signed id before it is encoded: the id and the first 16 bytes of its MAC.
 const signedLen = len(engine.OrderID{}) + 16
 
-// WaitlistToken is what takes what an entry of a waitlist is offered, or the entry out of
-// line.
+// WaitlistToken returns the token with which anybody can claim what a waitlist's entry is offered, or take the
+// entry off the waitlist.
 func (m *Master) WaitlistToken(id engine.OrderID) string { return signID(m.waitlists, id) }
 
-// ParseWaitlist says which entry a token is of, if it is one of ours.
+// ParseWaitlist returns the entry that a WaitlistToken names. ok is false if the token is not one of ours.
 func (m *Master) ParseWaitlist(token string) (id engine.OrderID, ok bool) {
 	return readSignedID(m.waitlists, token)
 }
 
-// PaymentLinkToken lets whoever has it pay an order. An order has one.
+// PaymentLinkToken returns the token of the link with which anybody can pay an order. It is always the same.
 func (m *Master) PaymentLinkToken(id engine.OrderID) string { return signID(m.payers, id) }
 
-// ParsePaymentLink says which order a token pays, if it is one of ours.
+// ParsePaymentLink returns the order that a PaymentLinkToken pays. ok is false if the token is not one of ours.
 func (m *Master) ParsePaymentLink(token string) (id engine.OrderID, ok bool) {
 	return readSignedID(m.payers, token)
 }
 
-// signID is an id that nobody without the key can write, in base64url.
+// signID returns the id with 16 bytes of its MAC under the key, in base64url.
 func signID(key []byte, id engine.OrderID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], sign(key, id[:])[:16]...))
 }
 
-// readSignedID returns the id of a token that signID wrote under the same key.
+// readSignedID returns the id in a token. ok is false if signID has not made the token under the same key.
 func readSignedID(key []byte, token string) (id engine.OrderID, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(signedLen) {
 		return id, false
@@ -47,18 +47,19 @@ func readSignedID(key []byte, token string) (id engine.OrderID, ok bool) {
 	return id, hmac.Equal([]byte(token), []byte(signID(key, id)))
 }
 
-// joining separates links that put somebody in line from whatever else is sealed.
+// joining is the label for sealing JoinTokens, so that no other sealed text opens as one.
 const joining = "join"
 
-// Joining is what an address is asked to confirm before it waits.
+// Joining is what a mailed link asks the owner of an address to confirm before they are on a waitlist.
 type Joining struct {
-	ID             engine.OrderID // of the entry
-	Ends           int64          // when it can't be confirmed any more, in unix seconds
+	ID             engine.OrderID // the id that the entry will have
+	Ends           int64          // until when it can be confirmed, in unix seconds
 	Type, Quantity int64          // as in waitlist.Join
 	Email, Name    string
 }
 
-// JoinToken lets its bearer confirm j. Its subject cannot be read from it.
+// JoinToken returns a token with which anybody can confirm j. The token is encrypted, so nobody else can read
+// the address and the name in it.
 func (m *Master) JoinToken(j *Joining) string {
 	text := append([]byte(nil), j.ID[:]...)
 	for _, n := range []int64{j.Ends, j.Type, j.Quantity} {
@@ -68,7 +69,8 @@ func (m *Master) JoinToken(j *Joining) string {
 	return base64.RawURLEncoding.EncodeToString(m.Seal(joining, nil, text))
 }
 
-// ParseJoin says what a JoinToken is about, if it is one.
+// ParseJoin returns what is in a JoinToken. ok is false if the token is not one of ours. The caller must check
+// Ends.
 func (m *Master) ParseJoin(token string) (j *Joining, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {

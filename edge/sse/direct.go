@@ -9,12 +9,13 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// piece is the most bytes that one write sends under one deadline. A viewer on a slow line gets a new deadline for each piece of a large snapshot.
+// piece is the most bytes that one write sends. Each write has a new deadline, so that a viewer on a slow line
+// is not cut off during a large snapshot.
 const piece = 16 << 10
 
-// write writes a viewer's stream until it ends, on a goroutine of the viewer's own. If the
-// viewer has left, the next write fails and ends the stream. closeDirect finds the viewer
-// in h.direct, so the viewer is there before the first write may wait.
+// write sends a viewer's stream until the stream ends, on a goroutine of its own. If the viewer has left, the
+// next write fails and ends the stream. It adds the viewer to h.direct before the first write, so that
+// closeDirect can end a write that waits.
 func (h *Hub) write(v *viewer) {
 	h.mu.Lock()
 	h.direct[v] = struct{}{}
@@ -59,8 +60,8 @@ func (h *Hub) writeAll(v *viewer) {
 	}
 }
 
-// writeItem writes all of an item and reports whether it succeeded. A viewer that takes
-// nothing within the deadline is cut off.
+// writeItem writes all of an item and reports whether it succeeded. It returns false, so that the viewer is cut
+// off, if one piece of the item could not be written within Config.Stall.
 func (h *Hub) writeItem(v *viewer, it *item) bool {
 	for b := it.bytes; len(b) > 0; {
 		err := v.conn.SetWriteDeadline(time.Now().Add(h.cfg.Stall))
@@ -81,8 +82,8 @@ func (h *Hub) writeItem(v *viewer, it *item) bool {
 	return true
 }
 
-// closeDirect closes the connections of viewers that have a goroutine each, because that goroutine
-// may be waiting in a write.
+// closeDirect closes the connections of all viewers in h.direct, because their goroutines may be waiting in a
+// write. Stop calls it when its context has ended.
 func (h *Hub) closeDirect() {
 	h.mu.Lock()
 	var conns []net.Conn

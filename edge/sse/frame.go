@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// frame holds bytes of a stream that all viewers share. It never changes, except that its
-// packed form is made once, by the first viewer that needs it.
+// frame holds bytes of a stream that are shared by all viewers of a topic. It never changes, except that the
+// gzip form is made once, when it is first needed.
 type frame struct {
 	number uint64
 	plain  []byte
@@ -34,7 +34,7 @@ var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
 // in 4 ms; the default level takes nine times as long and saves only 2 % more.
 const level = 4
 
-// packers keeps the compressors, because a new one allocates its whole window.
+// packers keeps compressors for reuse, because a new one allocates its whole window.
 var packers = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, level)
 	if err != nil {
@@ -43,9 +43,9 @@ var packers = sync.Pool{New: func() any {
 	return w
 }}
 
-// packFrame deflates bytes independently of what came before, up to a byte border (RFC 1951; a sync
-// flush). So a frame that was packed once can follow any other in any stream, and no viewer needs a
-// compressor of its own.
+// packFrame deflates bytes without reference to earlier ones and ends on a byte boundary (RFC 1951; a sync
+// flush). So a packed frame can follow any other frame in any stream, and no viewer needs a compressor of
+// its own.
 func packFrame(plain []byte) []byte {
 	w, _ := packers.Get().(*flate.Writer)
 	defer packers.Put(w)

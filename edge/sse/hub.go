@@ -37,14 +37,14 @@ const sendBuffer = 32 << 10
 
 // Config configures a Hub. A zero value means the default that is given in brackets.
 type Config struct {
-	MaxViewers    int                   // of this node (20,000)
-	MaxPerAddress int                   // viewers of one address (256)
+	MaxViewers    int                   // most viewers of this node (20,000)
+	MaxPerAddress int                   // most viewers from one address (256)
 	Pace          time.Duration         // least time between two frames of a topic (50 ms)
-	KeepAlive     time.Duration         // silence after which a viewer is sent a comment (15 s)
+	KeepAlive     time.Duration         // how long nothing is sent before a viewer is sent a comment (15 s)
 	Refresh       time.Duration         // about how often a viewer is sent a new snapshot (1 min)
-	Stall         time.Duration         // a viewer that takes nothing for so long is cut off (5 s)
+	Stall         time.Duration         // how long a viewer may take nothing before it is cut off (5 s)
 	Metrics       prometheus.Registerer // required
-	Log           *slog.Logger          // of panics (none)
+	Log           *slog.Logger          // where panics are logged (nowhere)
 }
 
 // Hub has the topics and viewers of a node. Its methods may be called by any
@@ -54,12 +54,12 @@ type Hub struct {
 	born     time.Time
 	metrics  *metrics
 	writers  *writers
-	comment  *frame     // what keeps a silent connection alive
-	hints    [16]*frame // when to come back: viewers who leave together return apart
+	comment  *frame     // an empty comment, which keeps a silent connection open
+	hints    [16]*frame // when to reconnect: different times, so that viewers who lose their streams together return apart
 	stopping chan struct{}
-	cut      chan struct{} // closed when streams must end at once
-	live     sync.WaitGroup
-	running  sync.WaitGroup // topics and writers
+	cut      chan struct{}  // closed when streams must end at once
+	live     sync.WaitGroup // streams that have begun
+	running  sync.WaitGroup // the goroutines of topics and of shards
 
 	// mu guards the fields below, and the count of viewers of each topic.
 	mu        sync.Mutex
@@ -102,14 +102,14 @@ func (h *Hub) now() time.Duration { return time.Since(h.born) }
 // Request asks for a stream.
 type Request struct {
 	Topic  Topic
-	Client netip.Addr // whose viewers MaxPerAddress bounds
-	LastID string     // Last-Event-ID: where an earlier stream broke off; or empty
+	Client netip.Addr // the address for which MaxPerAddress counts the viewer
+	LastID string     // the header Last-Event-ID, which says where an earlier stream broke off; or empty
 }
 
-// Serve answers the request with a stream of the topic, or returns a refusal or the error of
-// Topic.Open. The stream begins when the server's handler has returned. Its head is the response's
-// header as it is at that moment, so it includes whatever the edge sets on every answer. The server
-// must keep hijacked connections. ctx bounds how long Serve waits for a topic to open.
+// Serve answers the request with a stream of the topic, or returns a refusal, the error of Topic.Open or that of
+// ctx. The stream begins when the server's handler has returned. Its HTTP header is the response's header at
+// that moment, with everything that the edge sets on every answer. The server must not close hijacked
+// connections. ctx limits how long Serve waits for a topic to open. A HEAD request gets only the header.
 func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) error {
 	head := &rc.Response.Header
 	packed := rc.Request.Header.HasAcceptEncoding("gzip")
@@ -129,8 +129,8 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 	if packed {
 		head.SetContentEncoding("gzip")
 	}
-	// The stream has no length and no chunks: it ends when the connection does. So one frame fits
-	// every version of HTTP; clients reconnect in any case.
+	// The stream has no length and no chunks, and ends when the connection ends. So the same bytes of a frame
+	// serve HTTP/1.0 and HTTP/1.1. Clients reconnect in any case.
 	head.SetConnectionClose()
 	return nil
 }
@@ -172,7 +172,7 @@ func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error)
 func (h *Hub) admitViewer(r *Request) (t *topic, first bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	later := 5 + rand.IntN(10) // seconds: a place gets free only when a viewer leaves
+	later := 5 + rand.IntN(10) // seconds until the client should try again, when another viewer may have left
 	switch {
 	case h.stopped:
 		return nil, false, engine.Refuse(engine.Unavailable, nil)
@@ -192,7 +192,7 @@ func (h *Hub) admitViewer(r *Request) (t *topic, first bool, err error) {
 	return t, first, nil
 }
 
-// releaseViewer gives a viewer's place back, and ends its topic if it was the last.
+// releaseViewer gives a viewer's place back, and ends its topic if the viewer was the topic's last.
 func (h *Hub) releaseViewer(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -264,9 +264,9 @@ func (h *Hub) refreshAt(now time.Duration) time.Duration {
 	return now + h.cfg.Refresh*3/4 + rand.N(h.cfg.Refresh/2)
 }
 
-// Stop ends every stream. Each viewer is first sent what it lacks and a hint when to come back; a
-// viewer that has not taken it when ctx ends is cut off. Stop returns when every goroutine of the
-// hub has ended.
+// Stop ends every stream. Each viewer is first sent what it lacks and a hint when to reconnect. When ctx ends,
+// viewers that have not taken these are cut off, and Stop returns an error. Stop returns when every goroutine
+// of the hub has ended. A second call only waits for that.
 func (h *Hub) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	again := h.stopped
@@ -293,7 +293,7 @@ func (h *Hub) Stop(ctx context.Context) error {
 		<-ended
 	}
 	h.mu.Lock()
-	for _, t := range h.topics { // of viewers whose connection broke before their stream began
+	for _, t := range h.topics { // A topic is left if a viewer's connection broke before the stream began.
 		h.dropTopic(t)
 	}
 	h.mu.Unlock()

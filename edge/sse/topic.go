@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// These bound a topic's ring. It need not reach further back than a viewer may stall: a
-// viewer that has fallen off gets a snapshot, which is soon smaller than many frames.
+// These are the most frames, and their most bytes, in a topic's ring. The ring may be short: a viewer that needs
+// an older frame gets a snapshot, which is soon smaller than the many frames that the viewer missed.
 const (
 	ringFrames = 256
 	ringBytes  = 256 << 10
@@ -33,21 +33,20 @@ type Event struct {
 // Source is what a topic shows. The topic calls it from one goroutine at a time. Its methods must
 // not wait, because all viewers of the topic would wait with them.
 type Source interface {
-	// Take returns what has changed since the last Take, or nil if nothing has. With whole it also
-	// returns a snapshot of everything at that same moment. The events of each go out together; the
-	// topic keeps their data.
+	// Take returns what has changed since the last Take, or nil if nothing has changed. With whole it also
+	// returns a snapshot of everything at the same moment. The events of update make one frame, and those of
+	// snapshot another. The topic keeps the events' data, so the source must not change it.
 	Take(whole bool) (update, snapshot []Event)
-	// Close is called last.
+	// Close releases the source. The topic calls no method after it.
 	Close()
 }
 
 // Topic is what a viewer asks to see.
 type Topic struct {
 	Name string // unique in the hub
-	// Open makes the source when the first viewer comes. The source calls
-	// changed, which never waits, whenever there is something to take, from
-	// any goroutine. ctx bounds Open only. A source may be opened while
-	// another of the same name is being closed.
+	// Open makes the source when the first viewer comes. The source must call changed whenever Take would
+	// return something; it may do so from any goroutine, and changed never waits. ctx is the context of Open
+	// only, not of the source. A source may be opened while another of the same name is being closed.
 	Open func(ctx context.Context, changed func()) (Source, error)
 }
 
@@ -55,12 +54,12 @@ type Topic struct {
 type topic struct {
 	hub    *Hub
 	name   string
-	epoch  string // sets its ids apart from the ids of every other topic
+	epoch  string // random; begins the ids of the topic's events, so that no other topic has the same ids
 	source Source
 	state  atomic.Pointer[state]
 	wake   chan struct{} // holds one signal
 	wanted atomic.Bool   // a viewer waits for a snapshot
-	packed atomic.Bool   // a viewer takes gzip
+	packed atomic.Bool   // some viewer accepts gzip
 
 	ready   chan struct{} // closed when the topic is open, or when err says why it is not
 	err     error
@@ -72,20 +71,20 @@ type topic struct {
 // state is what a topic's viewers may be sent at one moment. It never changes: the topic replaces
 // it with a new state.
 type state struct {
-	frames   []*frame // the latest, in order
-	bytes    int      // of frames
-	last     uint64   // number of the last frame
-	snapshot *frame   // nil: there is none that is new enough
-	made     time.Time
-	final    bool          // no frame follows
+	frames   []*frame      // the latest, in order
+	bytes    int           // of frames
+	last     uint64        // number of the last frame
+	snapshot *frame        // nil: there is none that is new enough
+	made     time.Time     // when the last snapshot was made
+	final    bool          // the hub stops, and no frame follows
 	next     chan struct{} // closed when a newer state has replaced this one
 }
 
 // firstFrame is the number of the oldest frame in the ring.
 func (s *state) firstFrame() uint64 { return s.last - uint64(len(s.frames)) + 1 }
 
-// newTopic makes a topic that is not open yet. Its err is set until open has succeeded, in
-// case Open panics: the viewers who wait are told an error then.
+// newTopic makes a topic that is not open yet. It sets err, which open replaces, so that waiting viewers get an
+// error if Topic.Open panics.
 func newTopic(h *Hub, name string) *topic {
 	t := &topic{
 		hub: h, name: name, epoch: strconv.FormatUint(rand.Uint64(), 36),
@@ -96,8 +95,8 @@ func newTopic(h *Hub, name string) *topic {
 	return t
 }
 
-// open opens the source and starts the topic. If that fails, it leaves the error for every viewer
-// that waits.
+// open opens the source and starts the topic. If that fails, it stores the error in t.err for every viewer that
+// waits. In any case it closes ready.
 func (t *topic) open(ctx context.Context, topic Topic) {
 	defer close(t.ready)
 	t.source, t.err = topic.Open(ctx, t.noteChange)
@@ -112,7 +111,7 @@ func (t *topic) open(ctx context.Context, topic Topic) {
 	}
 }
 
-// start starts the topic, unless the hub has stopped.
+// start starts the topic's goroutine and asks for a first snapshot. It returns false if the hub has stopped.
 func (t *topic) start() bool {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
@@ -124,8 +123,8 @@ func (t *topic) start() bool {
 	return true
 }
 
-// noteChange wakes the topic. It never waits: a signal that is there already covers this
-// change too, because the topic takes everything at once.
+// noteChange wakes the topic. It never waits: if an earlier signal is still there, that signal covers this change
+// too, because the topic then takes all changes.
 func (t *topic) noteChange() {
 	select {
 	case t.wake <- struct{}{}:
@@ -152,14 +151,15 @@ func (t *topic) run() {
 		panics.Do(t.hub.cfg.Log, "topic of live streams", func() { t.takeChanges(time.Now()) })
 		pace.Reset(t.hub.cfg.Pace)
 	}
-	// The hub stops: viewers are sent what they lack, and then a hint when to come back.
+	// If the hub stops, viewers are sent what they lack and a hint when to reconnect. Otherwise nobody is left.
 	end := *t.state.Load()
 	end.final = true
 	t.publishState(&end)
 	<-t.gone
 }
 
-// awaitSignal waits for a signal of the topic. It reports whether the topic goes on.
+// awaitSignal waits for the signal and returns true, or returns false once the topic's last viewer has left or
+// the hub stops.
 func awaitSignal[T any](t *topic, signal <-chan T) bool {
 	select {
 	case <-t.gone:

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxBatch bounds the frames of one write. A few thousand bytes already outweigh the cost of the
-// system call.
+// maxBatch is about the most frames of one write. More would not make writing cheaper, because a few thousand
+// bytes already cost more than the system call.
 const maxBatch = 32
 
 // viewer is one stream: its connection, and how far it has come. Only one goroutine writes
@@ -19,24 +19,22 @@ type viewer struct {
 	topic  *topic
 	client netip.Addr
 	conn   net.Conn
-	packed bool  // gzip
-	lot    uint8 // number of the hub's reconnect hint that it gets
-
-	whole bool   // a snapshot must be sent next
-	last  bool   // the last frame of the stream has been written, or begun
-	next  uint64 // number of the frame after the last one that was begun
-	rest  []byte // what is left to write of a frame that was begun; its bytes are shared
+	packed bool   // gzip
+	lot    uint8  // which of the hub's hints the viewer gets
+	whole  bool   // a snapshot must be sent next
+	last   bool   // the last frame of the stream has been written, or begun
+	next   uint64 // number of the frame after the last one that was begun
+	rest   []byte // what is left to write of a frame that was begun; its bytes are shared
 
 	began   time.Duration // when the frame in rest was begun
-	moved   time.Duration // when it last took something, or first could not
+	moved   time.Duration // when the viewer last took something, or when a write to it last could not go on
 	refresh time.Duration // when a new snapshot is due
-
-	fd      int // only for viewers of a shard, as the next two fields
-	index   int // its index among its topic's viewers
-	blocked bool
+	fd      int           // the connection's descriptor; this and the next two fields are used only by a shard
+	index   int           // the viewer's index in shard.topics[topic]
+	blocked bool          // the connection takes nothing until epoll reports it
 }
 
-// item is something to write, and where the viewer stands once it has been written.
+// item is bytes to write to a viewer, with the values that the viewer's fields have once some are written.
 type item struct {
 	bytes    []byte
 	next     uint64
@@ -44,7 +42,8 @@ type item struct {
 	last     bool
 }
 
-// resumeAfter puts the viewer behind the frame that it saw last, if the ring still has what followed.
+// resumeAfter lets the viewer go on after the frame with the id lastID, if the ring still has all frames that
+// followed. Otherwise the viewer gets a snapshot first.
 func (v *viewer) resumeAfter(lastID string) {
 	v.whole = true
 	epoch, number, ok := strings.Cut(lastID, "-")
@@ -57,9 +56,9 @@ func (v *viewer) resumeAfter(lastID string) {
 	}
 }
 
-// appendMissing appends what the viewer lacks, in order: the rest of a frame that was
-// begun, a snapshot if one is due, the frames after that, and at the end the last hint. It
-// changes nothing of the viewer's place; advanceBy does, once bytes have been written.
+// appendMissing appends what the viewer lacks, in order: the rest of a frame that was begun, a snapshot if one is
+// due, the frames after that, and, if the hub stops, the last hint. If there is no snapshot yet, it asks the
+// topic for one. It does not move the viewer on; advanceBy does, once bytes have been written.
 func (v *viewer) appendMissing(st *state, items []item) []item {
 	if len(v.rest) > 0 {
 		items = append(items, item{bytes: v.rest, next: v.next, last: v.last})
@@ -119,8 +118,8 @@ func (v *viewer) advanceBy(items []item, n int, now time.Duration) {
 // closed.
 func (v *viewer) isDone() bool { return v.last && len(v.rest) == 0 }
 
-// needsBeat does what is due by time alone: a new snapshot, a keep-alive. It reports whether there may
-// be something to write.
+// needsBeat prepares what is due at the time now: a new snapshot, or a comment that keeps the connection open. It
+// reports whether there may be something to write.
 func (v *viewer) needsBeat(now time.Duration) bool {
 	h := v.topic.hub
 	if now >= v.refresh {
@@ -132,8 +131,9 @@ func (v *viewer) needsBeat(now time.Duration) bool {
 	return v.whole || len(v.rest) > 0
 }
 
-// isStalled reports whether a viewer that cannot be written must be cut off. The time for one frame
-// is bounded too: a viewer that takes a few bytes now and then would keep a whole frame in memory.
+// isStalled reports whether a blocked viewer must be cut off: it took nothing for Config.Stall, or needs more than
+// six times as long for one frame. The second rule is for viewers that take a few bytes now and then and
+// so would keep a whole frame in memory.
 func (v *viewer) isStalled(now time.Duration) bool {
 	stall := v.topic.hub.cfg.Stall
 	return now-v.moved >= stall || len(v.rest) > 0 && now-v.began >= 6*stall

@@ -27,10 +27,9 @@ type writers struct {
 	turn   atomic.Uint64
 }
 
-// shard is a goroutine and the viewers that only it writes to. It waits on its epoll until
-// a viewer can be written again, a viewer has left, or another goroutine has handed work
-// over. signal wakes it for handed work, and beat is the longest time between two looks at
-// what is due by time.
+// shard is a goroutine with its own viewers, to which only it writes. It waits on its epoll until a viewer's
+// connection takes bytes again, a viewer has left, or another goroutine has handed over work (signal). While it
+// has viewers, it also wakes after beat to send keep-alives and to cut off stalled viewers.
 type shard struct {
 	hub    *Hub
 	epoll  int
@@ -43,10 +42,10 @@ type shard struct {
 	arrived []*viewer
 	changed map[*topic]struct{}
 
-	// The fields below belong to the shard's goroutine alone.
+	// Only the shard's goroutine may use the fields below.
 	viewers map[int]*viewer // by descriptor
 	topics  map[*topic][]*viewer
-	spare   map[*topic]struct{} // swapped with changed, so that serve makes no new map
+	spare   map[*topic]struct{} // swapped with changed, so that serveWork makes no new map
 	now     time.Duration
 	items   []item
 	vector  [][]byte
@@ -73,8 +72,8 @@ func startWriters(h *Hub) (*writers, error) {
 	return w, nil
 }
 
-// newShard makes a shard that does not run yet. Its beat is a fraction of the times that it
-// watches, so that nothing is noticed much too late.
+// newShard makes a shard that does not run yet. Its beat is at most a quarter of each of the hub's time limits, so
+// that the shard notices soon when one has passed.
 func newShard(h *Hub) (*shard, error) {
 	s := &shard{
 		hub: h, beat: min(250*time.Millisecond, h.cfg.Stall/4, h.cfg.KeepAlive/4, h.cfg.Refresh/4),
@@ -111,9 +110,9 @@ func (s *shard) watchDescriptor(fd int, events uint32) error {
 	return nil
 }
 
-// takeViewer takes a viewer over, if its connection has a descriptor. It duplicates the descriptor and
-// closes the connection below: so only the shard can close the descriptor it writes to. Otherwise
-// the number could come to name the next client's connection.
+// takeViewer gives a viewer to one of the shards. It returns false if the connection has no descriptor. It
+// duplicates the descriptor and closes inner, so that only the shard can close the descriptor to which it
+// writes. Otherwise the descriptor's number could name another client's connection by then.
 func (w *writers) takeViewer(v *viewer, inner net.Conn) bool {
 	conn, ok := inner.(syscall.Conn)
 	if !ok {
@@ -143,7 +142,7 @@ func (w *writers) notifyTopic(t *topic) {
 	}
 }
 
-// wakeShards makes every shard look at what was handed over and at its viewers.
+// wakeShards wakes every shard, so that it notices that Hub.cut is closed and ends its streams.
 func (w *writers) wakeShards() {
 	for _, s := range w.shards {
 		s.handWork(func() {})
@@ -172,12 +171,12 @@ func (s *shard) handWork(work func()) {
 	_, _ = unix.Write(s.signal, binary.NativeEndian.AppendUint64(nil, 1)) // its counter has 64 bits, so the write never blocks
 }
 
-// run is the shard's goroutine. Without viewers it waits for handed work alone; with
-// viewers it also wakes for the next look at what is due by time.
+// run is the shard's goroutine. Without viewers it waits only for handed work; with viewers it also wakes for
+// doDueWork, which it calls about once in each beat.
 func (s *shard) run() {
 	defer s.release()
 	events := make([]unix.EpollEvent, 256)
-	var next time.Duration // when the next tick is due
+	var next time.Duration // when doDueWork is due again
 	for {
 		wait := -1
 		if s.now = s.hub.now(); len(s.viewers) > 0 {
@@ -209,7 +208,7 @@ func (s *shard) run() {
 // has nothing waiting, so the report that it can be written is ignored.
 func (s *shard) handleEvent(e *unix.EpollEvent) {
 	if int(e.Fd) == s.signal {
-		return // run calls serve in any case
+		return // run calls serveWork in any case
 	}
 	v := s.viewers[int(e.Fd)]
 	switch {
@@ -240,7 +239,7 @@ func (s *shard) serveWork() (stopped bool) {
 		s.add(v)
 	}
 	for t := range changed {
-		for _, v := range slices.Backward(s.topics[t]) { // backwards: leave fills the gap with a viewer that has been served
+		for _, v := range slices.Backward(s.topics[t]) { // backwards, because endStream fills a gap with the last viewer, which then has been served
 			if !v.blocked {
 				s.write(v)
 			}
@@ -270,8 +269,8 @@ func (s *shard) add(v *viewer) {
 	s.write(v)
 }
 
-// endStream ends a viewer's stream. The last viewer of the topic takes its place in the
-// list, so that leaving costs the same however many watch.
+// endStream ends a viewer's stream. It moves the last viewer of the topic into the gap in the list, so that the
+// cost does not depend on how many viewers the topic has.
 func (s *shard) endStream(v *viewer) {
 	delete(s.viewers, v.fd)
 	viewers := s.topics[v.topic]
@@ -288,8 +287,8 @@ func (s *shard) endStream(v *viewer) {
 	s.hub.closeConnection(v)
 }
 
-// doDueWork does what is due by time alone: keep-alives and snapshots for viewers that can
-// be written, and the end for viewers that have stalled.
+// doDueWork does what is due at this time: it sends keep-alives and new snapshots to viewers that are not
+// blocked, and cuts off blocked viewers that have stalled.
 func (s *shard) doDueWork() {
 	for _, v := range s.viewers {
 		switch {
@@ -306,9 +305,8 @@ func (s *shard) doDueWork() {
 	}
 }
 
-// write writes what the viewer lacks, as much as its connection takes without waiting. A
-// viewer whose connection takes no more is blocked until epoll reports that it can be
-// written again.
+// write writes as much of what the viewer lacks as the connection takes without waiting. If the connection takes
+// no more, it marks the viewer as blocked, until epoll reports that the connection takes bytes again.
 func (s *shard) write(v *viewer) {
 	st := v.topic.state.Load()
 	for {
@@ -334,8 +332,8 @@ func (s *shard) write(v *viewer) {
 	}
 }
 
-// sendTo writes the items at hand in one call, without waiting. It returns how many bytes were taken
-// and whether that was everything.
+// sendTo writes s.items in one system call, without waiting. It returns how many bytes the kernel took and whether
+// these were all.
 func (s *shard) sendTo(fd int) (n int, all bool, err error) {
 	s.vector = s.vector[:0]
 	size := 0

@@ -1,8 +1,7 @@
-// Package webhook is the outward edge of facts. Its catalogue lists which facts of the
-// engine the world is told, and as what (Catalogue), and which it is not told (Internal). A
-// Teller makes the payloads, and persistence/publicfacts stores them. A Deliverer sends
-// them to the endpoints of organizations, and Stop ends it. Targets says where deliveries
-// may go.
+// Package webhook makes public facts of the engine's facts and delivers them to organizations. Catalogue lists
+// the types of public facts and from which facts they are made; Internal lists the facts that are not made
+// public. A Teller makes the payloads, and persistence/publicfacts stores them. A Deliverer sends them to the
+// endpoints of organizations until Stop. Targets says to which addresses deliveries may go.
 package webhook
 
 import (
@@ -13,18 +12,17 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Type is one row of the catalogue: a type of public fact, and how it is made of a fact of
-// the engine.
+// Type is one row of the catalogue: a type of public fact, and how it is made from a fact of the engine.
 type Type struct {
 	Name        string
 	Description string   // when it fires
 	Keys        []string // the members of its data
-	From        []string // names of the engine's facts that it is told from; none: it tells what no actor owns (Own)
-	Data        any      // a zero value of its data; nil: nothing fires it yet
-	tell        builder  // makes its data from a fact; nil where From is empty
+	From        []string // names of the engine's facts from which it is made; empty: it is made by NewOwnFact, or not yet
+	Data        any      // a zero value of its data; nil: no code makes this type yet
+	tell        builder  // makes its data from a fact; nil if From is empty
 }
 
-// Active reports whether anything fires the type yet.
+// Active reports whether public facts of this type are made yet. The types of payouts are not.
 func (t *Type) Active() bool { return t.Data != nil }
 
 // Keys that several rows share.
@@ -37,13 +35,13 @@ var (
 	reportKey = []string{"report"}
 )
 
-// Catalogue lists the 27 types, in the order in which they are told of one fact.
+// Catalogue lists the 27 types of public facts. If several are made from one fact, their order here is the order
+// in which they are sent.
 //
-// event.published is a draft that goes live, not one whose sale windows have
-// opened or closed. ticket_type.sold_out is told from the commit that sells the
-// last unit: a reservation that takes it may come back. order.failed is an order
-// whose window closed after all attempts to pay it had failed. ticket.checkin_denied
-// has no ticket when the code is not one of the event's.
+// event.published means that a draft goes live, not that sales open or close. ticket_type.sold_out is made when
+// the last unit is sold, not when it is reserved, because a reservation may end without a sale. order.failed
+// is an order whose time to pay ended after all attempts to pay it had failed. ticket.checkin_denied has no
+// ticket if the code is not one of the event's.
 var Catalogue = []Type{
 	{Name: "event.created", Description: "A draft event is created.", Keys: eventKey, From: []string{"event.created"}, Data: api.EventData{}, tell: ofEvent},
 	{Name: "event.updated", Description: "Event details change.", Keys: eventKey, From: []string{"event.updated"}, Data: api.EventData{}, tell: ofEvent},
@@ -74,9 +72,9 @@ var Catalogue = []Type{
 	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}, Data: api.AgentActionData{}},
 }
 
-// Internal lists the facts that the world is told nothing of, and why. Some facts of the catalogue
-// are not always told either: those with a status that has no type of its own, such as an event's
-// other moves and an order that expired.
+// Internal lists the facts of which no public fact is made, each with the reason. Of the facts that Catalogue
+// names, some don't become public either: those with a status for which there is no type, such as an order
+// that expired.
 var Internal = map[string]string{
 	"event.removed":             "a draft that nobody bought of; no type says so",
 	"event.offered":             "what a ticket type tells its event",
@@ -164,8 +162,8 @@ func Find(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Types returns the catalogue as the API shows it. Schema is where the OpenAPI document
-// describes what is sent.
+// Types returns the catalogue as the API shows it. Schema points to the type's description in the OpenAPI
+// document.
 func Types() []api.FactType {
 	types := make([]api.FactType, len(Catalogue))
 	for i := range Catalogue {
@@ -182,8 +180,8 @@ type factKey struct {
 	fact engine.FactType
 }
 
-// byFact maps each type of facts to the types of the catalogue that are told from it, in
-// the catalogue's order. It is made once, because every committed fact is looked up in it.
+// byFact maps each type of the engine's facts to the types of the catalogue that are made from it, in the
+// catalogue's order. It is made once, because every committed fact is looked up in it.
 var byFact = func() map[factKey][]*Type {
 	rows := make(map[factKey][]*Type)
 	for _, kind := range all.Kinds {

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	attemptTime = 10 * time.Second // bounds an attempt from the look-up of the host to the answer's headers
-	answerTime  = time.Second      // bounds reading the answer's body, after its headers have come
+	attemptTime = 10 * time.Second // most time from the look-up of the host to the answer's headers
+	answerTime  = time.Second      // most time for reading the answer's body, after its headers have come
 	headerMax   = 16 << 10         // most bytes of the answer's headers
 	answerMax   = 64 << 10         // most bytes of the answer's body that are read
-	errorMax    = 1 << 10          // most bytes of the body that are kept if the endpoint did not take the event
-	takenMax    = 128              // most bytes that are kept if it did, as most do: each answer stays for a month
+	errorMax    = 1 << 10          // most bytes of the body that are stored if the answer is not 2xx
+	takenMax    = 128              // most bytes of the body that are stored if it is, because most are and each is kept for a month
 )
 
 // The outcomes of an attempt, for metrics.
@@ -34,7 +34,7 @@ const (
 	outcomeSucceeded  = "succeeded"
 	outcomeStatus     = "status"     // an answer that is not 2xx
 	outcomeTimeout    = "timeout"    // no answer in time
-	outcomeConnection = "connection" // no answer
+	outcomeConnection = "connection" // no answer for any other reason: nothing was sent, or the connection failed
 	outcomeProhibited = "prohibited" // the target is no public address
 )
 
@@ -43,17 +43,17 @@ var outcomes = []string{outcomeSucceeded, outcomeStatus, outcomeTimeout, outcome
 // answer is the result of one POST, also of one that got no HTTP answer.
 type answer struct {
 	outcome string
-	status  int // 0: no answer
-	err     string
-	text    string // the beginning of its body, printable
+	status  int    // the HTTP status; 0: no answer
+	err     string // what failed, in words for the endpoint's owner; "" if the endpoint accepted the fact
+	text    string // the beginning of the answer's body, made printable
 	// latency is the time until the headers of the answer, or until the failure.
 	latency time.Duration
 }
 
-// newTransport makes the transport that sends to targets. It uses no proxy, because a proxy
-// would look the host up itself and t.control would judge the proxy's address. It speaks
-// HTTP/1.1 only, so that each attempt under way has a connection of its own. A transport
-// never follows redirects, which could lead to an address that is not allowed.
+// newTransport makes the transport that sends to targets. It uses no proxy, because a proxy would look up the
+// host itself, and t.control would check only the proxy's address. It speaks HTTP/1.1 only, so that each
+// attempt in progress has its own connection. Like every http.Transport it follows no redirects, which
+// could lead to an address that is not allowed.
 func newTransport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: attemptTime, Control: t.control, Resolver: resolver}
 	return &http.Transport{
@@ -79,9 +79,8 @@ func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *d
 	return false, got.err
 }
 
-// postOnce makes one attempt and describes what came of it. It returns no error: a failure
-// is an outcome like any other. The caller ignores the result when ctx itself has ended,
-// because then the attempt was cut off by us.
+// postOnce makes one attempt and describes its result. It returns no error, because a failure is an outcome
+// too. The caller must ignore the result if ctx itself has ended, because then we broke off the attempt.
 func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxEndpoints = 512                   // that one node serves at once
+	maxEndpoints = 512                   // most endpoints that one node serves at once
 	claimMax     = 128                   // endpoints claimed at a time
 	lookEvery    = time.Second           // how often the loop looks at the queues without being woken
-	pace         = 20 * time.Millisecond // least time between two looks: all that comes in between costs one statement
-	tableTime    = 10 * time.Second      // for one statement
+	pace         = 20 * time.Millisecond // least time between two looks, so that one statement handles all that comes in between
+	tableTime    = 10 * time.Second      // most time for one statement
 	stopGrace    = 2 * time.Second       // how long attempts may go on when the node stops
 )
 
@@ -31,7 +31,7 @@ type Config struct {
 	Node    string // holds the leases; only one process at a time may use the name
 	Log     *slog.Logger
 
-	Now      func() time.Time // nil: time.Now; when attempts are due and made
+	Now      func() time.Time // the clock by which attempts are due and dated; nil: time.Now
 	Roots    *x509.CertPool   // nil: the system's
 	Resolver *net.Resolver    // nil: the system's
 }
@@ -39,11 +39,11 @@ type Config struct {
 // Deliverer sends what waits in the queues of endpoints (docs/rules.md, Webhooks). Each node has
 // one; cmd makes it, and Stop waits for its goroutines.
 //
-// One loop records the results of attempts, claims endpoints that have something due, and loads a
-// page for each (persistence/deliveries). Each endpoint that is being served has a goroutine with a
-// few attempts at once. So an endpoint that hangs occupies only its own few connections, and memory
-// holds one page for each endpoint that is being served, however much waits. Nodes share the
-// endpoints by leases.
+// One loop records the results of attempts, claims endpoints with deliveries that are due, and loads a page of
+// deliveries for each (persistence/deliveries). Each claimed endpoint has a goroutine, which makes a few
+// attempts at the same time. So an endpoint that hangs occupies only its own few connections, and memory
+// holds one page for each claimed endpoint, however many deliveries wait. Leases make sure that only one node
+// serves an endpoint at a time.
 //
 // First attempts of one aggregate's facts are made one after another in their order, whatever their
 // results. A failed attempt is due again after a pause (ladder.go). If the process is killed before
@@ -55,26 +55,26 @@ type Deliverer struct {
 	http    *http.Transport
 	metrics *metrics
 	woken   chan struct{} // holds one signal
-	sent    chan sent     // has room for every endpoint: sending to it never blocks
+	sent    chan sent     // has room for every claimed endpoint, so sending to it never blocks
 	ctx     context.Context
 	cancel  context.CancelFunc // ends attempts under way
 	stop    chan struct{}      // closed: no more attempts are begun
 	done    chan struct{}      // closed when the loop has ended
 
-	// The fields below belong to the loop alone.
-	serving int                           // endpoints claimed
+	// Only the loop may use the fields below.
+	serving int                           // how many endpoints are claimed
 	results map[int64][]deliveries.Result // results to be recorded, by endpoint
-	counted time.Time
+	counted time.Time                     // when count last counted
 }
 
-// sent is a page whose attempts have ended. results has no entry for an attempt that was
-// not made; that one is due again.
+// sent holds the results of a page whose attempts have ended. An attempt that was not made has no result, and
+// stays due.
 type sent struct {
 	endpoint int64
 	results  []deliveries.Result
 }
 
-// Start begins to deliver.
+// Start makes a Deliverer and starts its loop. The caller must call Stop.
 func Start(cfg Config) *Deliverer {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -97,9 +97,9 @@ func (d *Deliverer) Wake() {
 	}
 }
 
-// Stop begins no more attempts, gives those under way two seconds, records their results and
-// returns when all goroutines have ended; it returns at once when ctx ends. An attempt that was cut
-// off is made again by the node that claims its endpoint next. Stop is called once.
+// Stop lets no more attempts begin, gives those in progress two seconds, or less if ctx ends earlier, and then
+// breaks them off. It records the results and returns when all goroutines have ended. The node that claims the
+// endpoint next repeats an attempt that was broken off. Stop may be called only once.
 func (d *Deliverer) Stop(ctx context.Context) error {
 	close(d.stop)
 	grace := time.AfterFunc(stopGrace, d.cancel)
@@ -111,10 +111,10 @@ func (d *Deliverer) Stop(ctx context.Context) error {
 	return nil
 }
 
-// run is the deliverer's loop until Stop. Of the deliverer's goroutines, this one alone reads and writes the tables.
+// run is the deliverer's loop until Stop. No other goroutine of the deliverer reads or writes the tables.
 func (d *Deliverer) run() {
 	defer close(d.done)
-	mine := false // whether endpoints that an earlier process of this node had claimed are free again
+	mine := false // whether the leases of an earlier process with this node's name have been freed
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -135,17 +135,16 @@ func (d *Deliverer) run() {
 			break
 		}
 	}
-	// Stop has been called. The pages under way begin no more attempts, and each still
-	// sends its results, so this loop ends.
+	// Stop has been called. The pages in progress begin no more attempts, and each still sends its results, so
+	// this loop ends.
 	for d.serving > len(d.results) {
 		d.takeResults(<-d.sent)
 	}
 	d.recordResults()
 }
 
-// restUntil waits until there is something to do, and at least until the given time, so
-// that whatever comes in between is handled together. It returns false once the deliverer
-// stops.
+// restUntil waits for a signal, a result or the next regular look, and in any case until the given time, so that
+// everything that comes in between is handled together. It returns false once the deliverer stops.
 func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 	select {
 	case <-d.woken:
@@ -173,9 +172,8 @@ func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 // stays claimed until then, so it has at most one page at a time.
 func (d *Deliverer) takeResults(s sent) { d.results[s.endpoint] = s.results }
 
-// recordResults writes the results that have come and gives their endpoints back. It
-// returns false when the tables cannot be reached; then nothing more is claimed, and the
-// results are written at the next look.
+// recordResults writes the results that have come to the tables and ends the leases of their endpoints. It
+// returns false if that fails. Then the caller must claim nothing more, and the next look writes the results.
 func (d *Deliverer) recordResults() bool {
 	if len(d.results) == 0 {
 		return true
@@ -188,8 +186,8 @@ func (d *Deliverer) recordResults() bool {
 	return ok
 }
 
-// serveEndpoints claims endpoints that have something due, and starts a goroutine for each
-// that sends one page. It goes on until the node serves as many as it may or none is left.
+// serveEndpoints claims endpoints with deliveries that are due, and starts a goroutine for each, which sends one
+// page. It claims until the node serves maxEndpoints or no endpoint is left.
 func (d *Deliverer) serveEndpoints() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {
@@ -220,9 +218,8 @@ func (d *Deliverer) serveEndpoints() {
 	}
 }
 
-// giveBack notes the claimed endpoints for which no page was loaded, because nothing was
-// due for them any more. They get an empty result, with which recordResults gives them
-// back.
+// giveBack gives empty results to the claimed endpoints for which no page was loaded, because nothing was due
+// for them any more. recordResults then ends their leases.
 func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	loaded := make(map[int64]bool, len(pages))
 	for _, p := range pages {

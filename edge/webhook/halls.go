@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// seatsAgain is the pause after which a seat map is asked for again.
+	// seatsAgain is the pause between two requests for a seat map.
 	seatsAgain = 100 * time.Millisecond
-	// seatsCall bounds one question to the actor: the answer of an actor that moves may be lost.
+	// seatsCall is the most time for one request to the seat map's actor, because the answer of an actor that
+	// moves to another node may be lost.
 	seatsCall = 5 * time.Second
-	// seatsPatience is how long a seat map is asked for. An actor whose node has died is available
-	// elsewhere within seconds. It is shorter than a follower's transaction may take, so that the
-	// fact is set aside and the transaction does not time out.
+	// seatsPatience is how long findSeats repeats its request. It is longer than an actor whose node has died
+	// needs to load on another node, and shorter than a follower's transaction may take: the follower then
+	// sets the fact aside before its transaction times out.
 	seatsPatience = 15 * time.Second
-	// An event whose map did not come is not asked again during seatsRest. After that it is asked
-	// for no longer than seatsGlance at a time, until the map is there.
+	// After a map did not come, findSeats does not ask for it for seatsRest. Later it repeats its request for
+	// only seatsGlance, until the map comes once.
 	seatsRest   = 30 * time.Second
 	seatsGlance = time.Second
-	// maxHalls bounds the events that are remembered. Beyond it, all are forgotten at once.
+	// maxHalls is the most events that halls remembers. If there are more, it forgets all of them at once.
 	maxHalls = 10_000
 )
 
-// halls remembers the events whose seat maps did not come. Otherwise each fact of such an
-// event would wait for its map again, and hold up the facts of all other events, which are
-// told one after another. Any goroutine may call its methods.
+// halls remembers the events whose seat maps did not come. Otherwise each fact of such an event would wait for
+// the map again and delay the facts of all other events, because facts are handled one after another.
+// Any goroutine may call its methods.
 type halls struct {
 	mu     sync.Mutex
 	failed map[int64]failedHall
@@ -44,8 +45,8 @@ type failedHall struct {
 	why error
 }
 
-// patienceFor returns how long an event's map may be asked for now. If it is zero, the map
-// failed a short time ago, and the error is the one from then.
+// patienceFor returns how long findSeats may ask for an event's map now. If it returns zero, the map failed
+// within the last seatsRest, and the error is that failure's.
 func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,8 +60,7 @@ func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	}
 }
 
-// noteResult keeps the result of asking for a map. A map that came makes the event like any
-// other again.
+// noteResult remembers that an event's map did not come, with the error, or forgets the event if err is nil.
 func (h *halls) noteResult(number int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,14 +74,12 @@ func (h *halls) noteResult(number int64, err error) {
 	h.failed[number] = failedHall{at: time.Now(), why: err}
 }
 
-// findSeats says where the seats of an order's tickets are; nil for an order without seats.
-// It asks the seat map's actor, which may be moving to another node at the moment, so it
-// keeps asking for a while.
+// findSeats returns the sections, rows and labels of an event's seats, or nil for an order without seats. It asks
+// the seat map's actor, and repeats the request for a while, because the actor may be moving to another node.
 //
-// A fact is told only once, so telling it without its seats could not be corrected later.
-// If the map does not come, findSeats therefore fails: the fact is set aside, and can be
-// told in full when the event has been mended. An error that is ErrAgain is passed on at
-// once, because the follower itself then tries again.
+// A public fact is made only once and could not get its seats later. So if the map does not come, findSeats
+// fails and the follower sets the fact aside, until the event is repaired. It returns ErrAgain at once,
+// because then the follower itself repeats the fact.
 func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil

@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// MaxAttempts is how often a delivery is sent before it is exhausted
+// MaxAttempts is how many attempts a delivery has at most. If the last fails too, the delivery is exhausted
 // (docs/rules.md, Webhooks).
 const MaxAttempts = 12
 

@@ -9,15 +9,13 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
-// metrics are a deliverer's Prometheus metrics. They count what this node does, but for
-// waiting.
+// metrics are a deliverer's Prometheus metrics. All but waiting are about this node alone.
 type metrics struct {
 	attempts  map[string]prometheus.Counter // by outcome
 	exhausted prometheus.Counter
 	seconds   prometheus.Histogram
 	lag       prometheus.Histogram
-	// waiting is how many deliveries are to be sent by any node, as Deliverer.count found
-	// it.
+	// waiting is how many deliveries of all nodes have still to be sent, when Deliverer.count last counted.
 	waiting atomic.Int64
 	all     []prometheus.Collector
 }
@@ -48,9 +46,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// countAttempt counts an attempt with its answer and the result that follows from it. The
-// lag is measured only for a first attempt of a real fact: later attempts wait on purpose,
-// and a test delivery has no fact.
+// countAttempt counts an attempt with its answer and its result. It measures the lag only of a first attempt
+// that succeeds, because later attempts wait on purpose, and not of a test delivery, which has no fact.
 func (m *metrics) countAttempt(a *deliveries.Attempt, what answer, r *deliveries.Result) {
 	m.attempts[what.outcome].Inc()
 	m.seconds.Observe(what.latency.Seconds())

@@ -12,21 +12,20 @@ import (
 )
 
 const (
-	perEndpoint = 4           // attempts at once
-	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect within this time
+	perEndpoint = 4           // most attempts to one endpoint at the same time
+	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect soon
 )
 
-// sendPage makes those attempts of a page that can begin in time. It returns their results
-// in the order in which they ended. An attempt that could not begin has no result, and is
-// loaded again with a later page.
+// sendPage makes the attempts of a page that can begin within startTime. It returns their results in the order
+// in which they ended. An attempt that did not begin has no result, and is loaded again with a later page.
 func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
 	if err != nil { // sealed under another master key: an operator must look into it
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
 	}
 	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
-	// Up to perEndpoint workers take whole chains. So facts of one stream never overtake
-	// each other, while different streams don't wait for one another.
+	// Each of up to perEndpoint workers sends one chain after another. So facts of one stream never overtake
+	// each other, and a slow stream occupies only one worker.
 	chains := chainsOf(p.Attempts)
 	waiting := make(chan []*deliveries.Attempt, len(chains))
 	for _, c := range chains {
@@ -45,8 +44,8 @@ func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	return s.results
 }
 
-// chainsOf divides attempts into chains, one for each stream of facts. The attempts of a
-// chain are made one after another, in the order of the facts. An attempt with stream 0, whose order does not matter, is a chain of its own.
+// chainsOf divides attempts into chains, one for each stream of facts. The attempts of a chain are made one after
+// another, in the order of the facts. An attempt with stream 0 has no order and is a chain of its own.
 func chainsOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	var chains [][]*deliveries.Attempt
 	of := map[int64]int{}
@@ -68,16 +67,16 @@ type sending struct {
 	page   *deliveries.Page
 	secret string
 	began  time.Time
-	gone   atomic.Bool // the endpoint wants no more deliveries
+	gone   atomic.Bool // the endpoint has answered 410 and wants no more deliveries
 
 	mu sync.Mutex
 	// results come from all chains, and mu guards them.
 	results []deliveries.Result
 }
 
-// sendChain makes the attempts of a chain one after another, whatever their results. It
-// stops early when the deliverer stops, when the endpoint wants no more deliveries, and
-// when the page is too old: the endpoint may have been changed since it was loaded.
+// sendChain makes the attempts of a chain one after another, also after one has failed. It stops early when the
+// deliverer stops, when the endpoint has answered 410, and when the page is older than startTime, because the
+// endpoint may have been changed since the page was loaded.
 func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
@@ -119,8 +118,8 @@ func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	return postOnce(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
 }
 
-// SentBody returns what an attempt sends to an endpoint. An attempt without a payload is a
-// test delivery. The attempt's fact must not be missing.
+// SentBody returns the body that an attempt sends to an endpoint. An attempt without a payload is a test
+// delivery. It must not be called for an attempt that is Missing, whose fact was deleted.
 func SentBody(v publicfacts.Vault, endpoint int64, a *deliveries.Attempt) ([]byte, error) {
 	if a.Payload == nil {
 		return bodyOf(a, testData(endpoint))
@@ -132,9 +131,9 @@ func SentBody(v publicfacts.Vault, endpoint int64, a *deliveries.Attempt) ([]byt
 	return bodyOf(a, data)
 }
 
-// judgeAnswer decides what an answer means for the delivery: it has succeeded, it is due
-// again after a pause, or it has ended. 410 (Gone) means that the endpoint wants nothing
-// any more, so the endpoint is disabled too.
+// judgeAnswer returns what an answer means for the delivery: the delivery has succeeded, is due again after a
+// pause, is exhausted, or is cancelled because its fact is missing. 410 (Gone) cancels it and also disables
+// the endpoint, because the endpoint wants no more deliveries.
 func (d *Deliverer) judgeAnswer(a *deliveries.Attempt, what answer) deliveries.Result {
 	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,

@@ -22,23 +22,23 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// Teller makes the payloads that the catalogue names. Any goroutine may use it.
+// Teller makes the public facts of the catalogue from the engine's facts. Any goroutine may use it.
 type Teller struct {
 	Secrets *secrets.Master
-	// Seats returns an event's seat map. After an error it is called again for a while.
+	// Seats returns an event's seat map. After an error, findSeats calls it again for a while.
 	Seats func(ctx context.Context, event int64) (*committed.SeatMap, error)
 
 	halls halls
 }
 
-// Covers reports whether the world is told anything of facts of a type. Only such facts
-// have to be enriched for Build.
+// Covers reports whether public facts are made from facts of a type. The caller needs to look up what
+// Build wants (publicfacts.Enriched) only for such facts.
 func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
-// Build makes what the world is told of a fact: a draft for each type of the catalogue that
-// applies, in the catalogue's order, and none if none applies.
+// Build makes the public facts of one fact as drafts, in the catalogue's order: for each type that applies one
+// or, such as ticket.created, several. It returns none if no type applies.
 func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	var tellings []publicfacts.Draft
 	m := making{Enriched: s, teller: t}
@@ -65,13 +65,13 @@ func NewOwnFact(typ string, org int64, aggregate string, at time.Time, data any)
 	return publicfacts.Own{Org: org, Aggregate: aggregate, Draft: publicfacts.Draft{Type: typ, At: at, Data: b}}, err
 }
 
-// Body is a public fact as it is sent and listed.
+// Body returns a public fact in the form in which it is sent to endpoints and listed by the API.
 func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
-// happenedAt returns when a fact happened. It has a case for each type of facts that the
-// catalogue is told from.
+// happenedAt returns when a fact happened. It needs a case for each type of facts from which the catalogue's
+// types are made; any other fact would get the time 0.
 func happenedAt(f engine.Fact) time.Time {
 	var at int64
 	switch f := f.(type) {
@@ -95,22 +95,22 @@ func happenedAt(f engine.Fact) time.Time {
 	return api.Moment(at)
 }
 
-// making is the state while one fact is being told.
+// making is the state while Build makes the public facts of one fact.
 type making struct {
 	*publicfacts.Enriched
 	teller  *Teller
-	tickets []api.IssuedTicket // of an order that was completed; nil until they are made
+	tickets []api.IssuedTicket // the tickets of a completed order; nil until listIssued makes them
 }
 
-// A builder makes the data of a type that a fact is told as: none if this fact is not told as that
-// type, and several if it is told several times.
+// A builder makes the data of one type's public facts from m's fact. It returns none if the type does not apply
+// to this fact, and several if several public facts of the type are made from it.
 type builder func(ctx context.Context, m *making) ([]any, error)
 
-// one is the result of a builder that tells a fact once.
+// one returns the result of a builder that makes one public fact.
 func one(data any) ([]any, error) { return []any{data}, nil }
 
-// ofEvent shows an event as the fact left it. m.Event may be newer than the fact, so what
-// the fact has set is taken from the fact.
+// ofEvent shows an event in the state after the fact. m.Event may be newer than the fact, so ofEvent takes
+// everything that the fact sets from the fact.
 func ofEvent(_ context.Context, m *making) ([]any, error) {
 	r := *m.Event
 	switch f := m.Fact.(type) {
@@ -138,7 +138,7 @@ func moved(to string, from ...string) builder {
 	}
 }
 
-// newType tells of a ticket type that was made.
+// newType shows a ticket type that was created, for ticket_type.created.
 func newType(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*inventory.Created)
 	if !ok {
@@ -147,7 +147,7 @@ func newType(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, f.Details, 0)
 }
 
-// soldOut tells of the sale that took the last unit of a type.
+// soldOut shows a ticket type whose last unit the fact sold. Other sales make no public fact.
 func soldOut(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*keeper.CommittedFact)
 	if !ok || f.SoldOutAt == 0 {
@@ -175,7 +175,7 @@ func ofOrder(_ context.Context, m *making) ([]any, error) {
 	return one(api.OrderData{Order: view.Order(m.Order, m.eventID(), m.codes())})
 }
 
-// completed tells of an order that was paid, with all of its tickets.
+// completed shows an order that was completed, with all of its tickets.
 func completed(ctx context.Context, m *making) ([]any, error) {
 	tickets, err := m.listIssued(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func ended(status string) builder {
 	}
 }
 
-// issued tells of each ticket of a completed order.
+// issued shows each ticket of a completed order, as a public fact of its own.
 func issued(ctx context.Context, m *making) ([]any, error) {
 	tickets, err := m.listIssued(ctx)
 	if err != nil {
@@ -207,14 +207,14 @@ func issued(ctx context.Context, m *making) ([]any, error) {
 	return list, nil
 }
 
-// listIssued returns the tickets of an order as they were issued, with QR payloads that are
-// made now. Two types are told of the same fact, so the tickets are kept in m.
+// listIssued returns the tickets of an order as they were issued, with QR payloads of the present time. It keeps
+// them in m, because both order.completed and ticket.created show them.
 func (m *making) listIssued(ctx context.Context) ([]api.IssuedTicket, error) {
 	if m.tickets != nil {
 		return m.tickets, nil
 	}
 	o := *m.Order
-	o.Holders = nil // whatever has happened to the tickets since
+	o.Holders = nil // Without later changes of holders, each ticket is shown as it was issued.
 	records, err := m.listTickets(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (m *making) listTickets(ctx context.Context, o *order.Order) ([]view.Ticket
 	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
 }
 
-// showScanned shows the ticket of a scan in the state in which the scan has left it.
+// showScanned shows the ticket of a scan in the state after the scan.
 func (m *making) showScanned(ctx context.Context) (*api.TicketRecord, error) {
 	records, err := m.listTickets(ctx, m.Ticket.Order)
 	if err != nil {
@@ -251,7 +251,7 @@ func (m *making) showScanned(ctx context.Context) (*api.TicketRecord, error) {
 	return v, nil
 }
 
-// transferred tells of a ticket with its new holder.
+// transferred shows a ticket with its new holder, for ticket.transferred.
 func transferred(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.TicketTransferred)
 	if !ok {
@@ -264,7 +264,7 @@ func transferred(ctx context.Context, m *making) ([]any, error) {
 	return one(api.TicketData{Ticket: records[f.Ticket-m.Order.FirstTicket].TicketRecord})
 }
 
-// checkedIn tells of a scan that admitted a ticket.
+// checkedIn shows a scan that admitted a ticket, with the ticket after it.
 func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*admission.CheckedIn)
 	if !ok {
@@ -280,8 +280,7 @@ func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	}})
 }
 
-// denied tells of a scan that did not admit anybody. A code that is none of the event's has
-// no ticket.
+// denied shows a scan that was denied. It shows no ticket if the code is not one of the event's.
 func denied(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*admission.CheckInDenied)
 	if !ok {
@@ -301,11 +300,11 @@ func denied(ctx context.Context, m *making) ([]any, error) {
 	return one(data)
 }
 
-// codes makes the ids of the event's tickets.
+// codes returns the codes of the fact's event, which also make the tickets' ids.
 func (m *making) codes() *secrets.Codes { return m.teller.Secrets.Event(m.Ref.ID) }
 
-// requested tells of a refund that somebody asks for. A refund that is due without a request is
-// told once its money has moved.
+// requested shows a refund that somebody asks for. A refund without a request becomes public only when its
+// money has moved (refunded).
 func requested(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.RefundDue)
 	if !ok || f.Refund.Ask == nil {
@@ -315,8 +314,8 @@ func requested(_ context.Context, m *making) ([]any, error) {
 	return one(api.RefundData{Refund: m.refundAt(i, f.Refund)})
 }
 
-// refundAt shows a refund of the order as a fact left it. The order may have gone on since: a
-// refund that is decided at once must still be told as requested first.
+// refundAt shows the order's refund number i in the state left, which the fact left. m.Order may be newer: a
+// refund that is decided at once must still be shown as requested first.
 func (m *making) refundAt(i int, left order.Refund) api.Refund {
 	o := *m.Order
 	o.Refunds = slices.Clone(o.Refunds)
@@ -324,8 +323,8 @@ func (m *making) refundAt(i int, left order.Refund) api.Refund {
 	return view.Refund(&o, i, m.codes())
 }
 
-// decided tells of a refund that the organization grants or declines. Nothing is told of a request
-// that its buyer takes back.
+// decided makes a builder for a refund that the organization grants (granted) or declines. It makes nothing of
+// a request that the buyer withdraws.
 func decided(granted bool) builder {
 	return func(_ context.Context, m *making) ([]any, error) {
 		f, ok := m.Fact.(*order.RefundDecided)
@@ -342,7 +341,7 @@ func decided(granted bool) builder {
 	}
 }
 
-// refunded tells of a refund that a provider has reported as paid out.
+// refunded shows a refund whose money has been reported as sent. Other reports make no public fact.
 func refunded(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.RefundReported)
 	if !ok || f.Status != order.RefundProcessed {

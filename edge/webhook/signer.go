@@ -41,7 +41,7 @@ func Sign(secret string, at time.Time, body []byte) string {
 // labels, so one cannot be opened as another.
 const sealLabel = "webhook"
 
-// SealSecret encrypts the signing secret of an endpoint for its table.
+// SealSecret encrypts the signing secret of an organization's endpoint, so that it can be stored.
 func SealSecret(m *secrets.Master, org int64, secret string) []byte {
 	return m.Seal(sealLabel, sealContext(org), []byte(secret))
 }

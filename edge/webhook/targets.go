@@ -13,12 +13,12 @@ import (
 // httpsPort is the only port that deliveries go to.
 const httpsPort = 443
 
-// lifted follows each refusal that is only about the address, because developers who run everything
-// on one machine meet it first.
+// lifted is appended to the refusals that a test deployment can switch off, because developers who run
+// everything on one machine meet these refusals first.
 const lifted = "; on a test deployment BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true lifts this"
 
-// metadataV4 is a public address by its number, but within Azure it serves the machine's
-// metadata, which may have credentials.
+// metadataV4 looks like a public address, but within Azure it serves the machine's metadata, which may contain
+// credentials.
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
 // Targets decides where deliveries may go: HTTPS on port 443 of a public address, or, on a
@@ -26,10 +26,11 @@ var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 // time, for the address that is dialled. Refuses only tells people earlier, when they name
 // the endpoint.
 type Targets struct {
-	guard *ssrf.Guardian // nil: anywhere
+	guard *ssrf.Guardian // nil: deliveries may go anywhere
 }
 
-// NewTargets makes the rule of a deployment. Only tests allow private targets.
+// NewTargets makes the rule of a deployment. With private, deliveries may go anywhere; only test deployments
+// set it.
 func NewTargets(private bool) *Targets {
 	if private {
 		return &Targets{}
@@ -37,8 +38,8 @@ func NewTargets(private bool) *Targets {
 	return &Targets{guard: ssrf.New(ssrf.WithPorts(httpsPort), ssrf.WithDeniedV4Prefixes(metadataV4))}
 }
 
-// control judges every address before a connection to it begins. net.Dialer calls it with an
-// address that has been looked up already, so a second look-up cannot give another address.
+// control checks each address before a connection to it begins, and returns an error to prevent it. net.Dialer
+// calls it with the address that it is about to dial, so no second look-up can give another address.
 func (t *Targets) control(network, address string, c syscall.RawConn) error {
 	if t.guard == nil {
 		return nil
@@ -46,8 +47,8 @@ func (t *Targets) control(network, address string, c syscall.RawConn) error {
 	return t.guard.Safe(network, address, c)
 }
 
-// Refuses returns what is wrong with an endpoint's address, in words that complete "url
-// ...", or "" if nothing is.
+// Refuses returns what is wrong with an endpoint's address, in words that complete "url ...", or "" if
+// nothing is wrong. It looks up no host, so control may still refuse the address later.
 func (t *Targets) Refuses(text string) string {
 	u, err := url.Parse(text)
 	switch {
