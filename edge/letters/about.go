@@ -36,9 +36,9 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	return nil
 }
 
-// describePart writes into an event the part of an order that a letter is about. That is either
-// some tickets, each with its seat and its own date, or everything that was ordered, with its
-// total.
+// describePart adds to an event (What, Visits and the sums) the part of an order that a letter is about: either
+// the tickets of ticketsOf, each with its seat and its own date, or, if there are none, the whole order
+// with its total.
 func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)
 	if len(tickets) == 0 {
@@ -68,9 +68,9 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 
 // holding is what the reader of a letter about a cancelled event has of one order.
 type holding struct {
-	count  int64 // of tickets
-	mayAsk bool  // the reader may ask for the money of one
-	visits []*mail.Visit
+	count  int64         // how many tickets the reader has
+	mayAsk bool          // the reader may ask for the money of at least one of them
+	visits []*mail.Visit // the visits for which the tickets are booked
 }
 
 // describeHeld adds to the event of a cancellation the tickets that its reader has of an order. A
@@ -115,8 +115,7 @@ func addItem(e *mail.Event, of mail.Item) {
 	e.What = append(e.What, of)
 }
 
-// describeWhole writes into an event everything that was ordered, each seat as an item of its own,
-// and the total.
+// describeWhole adds to an event everything that was ordered, each seat as an item of its own, and the total.
 func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Order) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -192,7 +191,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, o.ID, l.Refund)
 	}
 	r := &o.Refunds[l.Refund]
-	// A refused refund is told to the person who owns its tickets, with the organizer's note.
+	// The mail about a refused refund goes to the person who owns the tickets, with the organizer's note.
 	if l.Template == mailqueue.RefundDenied {
 		if r.Ask == nil || len(r.Ask.Tickets) == 0 {
 			return nil, fmt.Errorf("%w: refund %d of order %s is of no ticket", mailqueue.ErrUndeliverable, l.Refund, o.ID)
@@ -206,9 +205,9 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	return written(mail.RefundProcessed(to, about, e, b), nil)
 }
 
-// writeRefundDue makes the mail that says that money goes back. It goes to the buyer, unless the
-// ticket was passed on: then it goes to the person who asked for the refund, and the buyer is told
-// when the money moves.
+// writeRefundDue makes the mail that says that money will go back. The mail goes to the buyer, unless the ticket
+// was passed on: then it goes to the person who asked for the refund, and the buyer gets a mail only when the
+// money has moved (RefundProcessed).
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
 	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason, ByHand: isByHand(l, o)}
 	addEnded(&b, l, o)
@@ -273,7 +272,7 @@ func isByHand(l *mailqueue.Mail, o *order.Order) bool {
 	return i >= 0 && i < len(o.Refunds) && o.NeedsPerson(i)
 }
 
-// addEnded tells how many tickets a granted refund ends, and if the reader has others left.
+// addEnded sets in b how many tickets a refund ends, and whether the buyer has other valid tickets of the order.
 func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && hasTickets(o, o.Email)
@@ -289,8 +288,8 @@ func hasTickets(o *order.Order, email string) bool {
 	return false
 }
 
-// addKept tells how much of the money that was paid for the tickets of a granted refund does not go
-// back: first of the fees, then of the price.
+// addKept sets in b how much of what was paid for a refund's tickets does not go back. It counts what is kept
+// first as fees and then as price. It sets nothing if nothing is kept or if nobody can say how much.
 func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	if l.Refund >= len(o.Refunds) {
@@ -339,8 +338,8 @@ func readerOf(l *mailqueue.Mail, o *order.Order) string {
 	return o.Email
 }
 
-// passedOn returns the ticket of a granted refund if the person who asked for the refund had got
-// the ticket from somebody else.
+// passedOn returns the first ticket of a granted refund, if the person who asked for the refund got that ticket
+// from somebody else. Otherwise ok is false.
 func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
 		return 0, false
@@ -353,8 +352,8 @@ func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	return ask.Tickets[0], true
 }
 
-// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the buyer gets
-// the number of the order and the link to it: a link opens the whole order.
+// addressOwner addresses a mail to a ticket's owner, who may ask for its money. If the owner is not the buyer, it
+// removes the order's number and link from the mail, because the link opens the whole order.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)
 	if owner.Version > 1 {

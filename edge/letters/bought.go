@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// addBought adds what an order's confirmation tells: its lines, its sums and its tickets. It also
-// writes into the event for which visits the buyer still has tickets.
+// addBought adds to m what an order's confirmation shows: the lines, the sums and the buyer's valid tickets. It
+// also leaves in e.Visits only those for which the buyer still has tickets, and moves the others to e.Gone.
 func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -45,12 +45,12 @@ func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o 
 		}
 		visit := h.VisitOf(o, records[i].Serial, p)
 		visits = append(visits, visit)
-		// The mail shows at most MaxTickets tickets; Count tells how many there are.
+		// The mail shows at most MaxTickets tickets; Count is how many there are.
 		if m.Count++; m.Count <= mail.MaxTickets {
 			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, visit, p.Event.Status))
 		}
 	}
-	// Visits without a ticket are removed from the calendar.
+	// The calendar file removes the visits for which the buyer has no ticket any more.
 	if m.Count > 0 {
 		all := e.Visits
 		narrowVisits(e, visits...)

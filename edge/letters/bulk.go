@@ -104,7 +104,7 @@ func (h *Writer) admitOwn(ctx context.Context, l *mailqueue.Mail, org int64) err
 	return h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Organization: org, Own: true})
 }
 
-// noteBroadcast records what came of a broadcast to one person: sent or suppressed.
+// noteBroadcast records that a broadcast was sent to one person, or suppressed. status is that word.
 func (h *Writer) noteBroadcast(ctx context.Context, l *mailqueue.Mail, status string) error {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {

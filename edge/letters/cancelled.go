@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// writeCancelled makes the only mail to a person with tickets of a cancelled event, whatever orders
-// the tickets are of. It makes none for a person who has given them all away since.
+// writeCancelled makes the mail about a cancelled event. A person gets only one, about all orders of which they
+// have tickets. It makes none for a person who neither bought nor has any ticket by now.
 func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
 	if err != nil {
@@ -30,10 +30,10 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	var c mail.Cancelled
 	// entries are the visits that the reader's calendar may have. visits are those that the reader
 	// could attend until now.
-	var entries, visits []*mail.Visit // what calendars may have, and what admitted the reader until now
-	// With as many orders as the read model returns at most there may be more, so no total is told
-	// then.
-	held, isWhole := int64(0), len(orders) < readmodel.MostOrders // beyond that there may be more
+	var entries, visits []*mail.Visit
+	// isWhole says that the mail may show the orders' total. If the read model returned as many orders as it
+	// can, there may be more of them, and the total would be wrong.
+	held, isWhole := int64(0), len(orders) < readmodel.MostOrders
 	for i := range orders {
 		o := &orders[i]
 		has, err := h.describeHeld(ctx, e, l.To, o, p)
@@ -66,8 +66,8 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	if isWhole {
 		e.Total, e.Fees = sumOf(orders)
 	}
-	// The calendar file is made of all visits that the calendar may have; the text tells only of
-	// those that the reader lost now.
+	// The calendar file has all visits that the reader's calendar may have; the text shows only those that
+	// the reader loses now.
 	e.GivenBack = held == 0
 	narrowVisits(e, visits...)
 	e.Visits = slices.CompactFunc(e.Visits, func(a, b mail.Visit) bool { return a.When(to.Language) == b.When(to.Language) }) // of several orders
@@ -77,9 +77,8 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	return &m, nil
 }
 
-// ordersOf returns the orders by which a person has tickets of an event. The order known is always
-// among them. The search by the person's address may miss it, because it may only name the person
-// as an attendee.
+// ordersOf returns the orders of which a person has tickets for an event. It adds the order known if the search
+// by the person's address does not find that order, as when the order only names the person as an attendee.
 func (h *Writer) ordersOf(ctx context.Context, known engine.OrderID, email string) ([]order.Order, error) {
 	orders, err := h.Read.OrdersWithTickets(ctx, known.Event(), order.CustomerOf(order.NormalEmail(email)), email)
 	if err != nil || slices.ContainsFunc(orders, func(o order.Order) bool { return o.ID == known }) {

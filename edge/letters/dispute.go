@@ -14,8 +14,8 @@ import (
 // disputers are the names by which people know the providers that report disputes.
 var disputers = map[string]string{"stripe": "Stripe", "mollie": "Mollie", "paypal": "PayPal"}
 
-// writeDispute makes the mail that tells an owner of an organization that a payment is disputed,
-// and until when it can be answered.
+// writeDispute makes the mail that tells an owner of an organization that a payment is disputed, and until when
+// the organization can answer.
 func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {

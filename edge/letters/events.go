@@ -53,11 +53,11 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if err != nil {
 		return nil, err
 	}
-	// Nothing is told if the event has been changed back or cancelled since.
+	// There is no mail if the event has been changed back or cancelled since.
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
 	}
-	// A change of the time may give buyers their money back until a moment, which the mail names.
+	// If the event's time has changed, buyers may ask for their money back for a while. The mail says until when.
 	until := time.Time{}
 	if ends := e.Details.MoneyBackUntil(l.Sold); ends > time.Now().UnixMilli() && l.Sold != 0 && l.Was.StartAt != e.Details.StartAt {
 		until = clockOf(ends, e.Details.Timezone)
@@ -69,8 +69,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if was.VenueType = "physical"; w.Online {
 		was.VenueType = "online"
 	}
-	// The event as it was is described in the same way as the event now. If the two descriptions
-	// are equal, the change shows nowhere.
+	// The old event is described in the same way as the present one. If a reader would see no difference, there
+	// is no mail.
 	before := h.EventMail(&was, &e, organizer)
 	if before.Title == now.Title && before.When(to.Language) == now.When(to.Language) && before.Where(to.Language) == now.Where(to.Language) {
 		return nil, nil //nolint:nilnil // what has changed is shown of no such product
@@ -92,12 +92,13 @@ func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail) (*mail.Order, e
 	return h.aboutOrder(o), nil
 }
 
-// aboutOrder returns the few things that mails about an event tell a buyer of an order.
+// aboutOrder returns what mails about an event show of an order: the number, the link and the total.
 func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
 	return &mail.Order{Number: secrets.OrderNumber(o.ID), URL: h.orderURL(o.ID, time.Now()), Total: money(o.Total, o.Currency)}
 }
 
-// EventMail returns what mails tell of an event, from its details and its record.
+// EventMail makes what mails say about an event from the event's details and record. It leaves out the cover
+// and what depends on an order.
 func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer string) *mail.Event {
 	product := event.ProductType(t.Category)
 	m := &mail.Event{

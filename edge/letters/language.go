@@ -17,8 +17,8 @@ func PreferredLanguage(c *route.Call) string {
 	return ""
 }
 
-// KeptLanguage returns the preferred language in the form in which facts keep it. The deployment's
-// own language is kept as "", so that most orders need no space for it.
+// KeptLanguage returns the preferred language in the form in which facts store it. The deployment's own language
+// is stored as "", so that most orders need no space for it.
 func (h *Writer) KeptLanguage(c *route.Call) string {
 	if l := PreferredLanguage(c); l != h.Language.String() {
 		return l
@@ -26,9 +26,8 @@ func (h *Writer) KeptLanguage(c *route.Call) string {
 	return ""
 }
 
-// ReaderLanguage returns the language for a page or file that the reader of an order asks for. It
-// is the one that the request prefers, as in Accept-Language, or else the language of the order's
-// letters.
+// ReaderLanguage returns the language for a page or file of an order. preferred is as in Accept-Language. If we
+// have none of the preferred languages, it returns the language of the order's letters.
 func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.Order) (mail.Language, error) {
 	if l, ok := mail.ReadLanguage(preferred); ok {
 		return l, nil

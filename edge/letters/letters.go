@@ -1,6 +1,7 @@
-// Package letters writes the mails that are due. It looks up what a mail is about only at the
-// moment of sending, so that a mail never tells what is no longer true. The package edge/mail
-// decides how mails look. Letters keeps no state of its own.
+// Package letters writes the mails that are due. A letter is a mail that waits in the queue
+// (persistence/mailqueue) and says only what the mail is about. This package looks up the rest at the moment
+// of sending, so that a mail never says what is no longer true. Package edge/mail decides how mails look.
+// This package keeps no state.
 package letters
 
 import (
@@ -39,11 +40,11 @@ type Deps struct {
 	Pages    *live.Pages
 	Feed     *live.Feed
 	Secrets  *secrets.Master
-	Mail     *mailqueue.Queue // counts the mails that nobody pays for
+	Mail     *mailqueue.Queue // queues letters, and limits the mails that follow from no payment (Admit)
 	Outreach *outreach.Store
 	Sender   mail.Sender
 	BaseURL  string        // how people reach the service
-	Language mail.Language // of readers who ask for none
+	Language mail.Language // for readers who prefer none of our languages
 }
 
 // Writer writes the mails that are due. It may be called by any goroutine.
@@ -56,27 +57,28 @@ func New(d Deps) *Writer { return &Writer{d} }
 // tokens by which somebody joins a waitlist or a waiting room.
 const CodeSecret = "letter"
 
-// TokenAfterEnd is how long the mailed link to an order opens it, counted from the moment of
-// sending.
+// TokenAfterEnd is how long a mailed link to an order opens the order, counted from the moment of sending.
 const TokenAfterEnd = 30 * 24 * time.Hour
 
-// Carry writes the mail of a letter as things are now, and sends it. The mail queue calls it for
-// each letter that is due. sent is false if the mail had become pointless.
+// Carry writes the mail of a letter from the present data, and sends it. The mail queue calls it for each letter
+// that is due. If sent is false without an error, there was nothing to send any more. An error that is
+// ErrUndeliverable means that another attempt would fail too.
 func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := h.write(ctx, l)
 	if err != nil || m == nil {
 		return false, err
 	}
-	// A person who was erased has a pseudonym in place of an address.
-	if order.IsPseudonym(m.To) { // a person who was erased has no mailbox
+	// A person who was erased has a pseudonym in place of an address, and so no mailbox.
+	if order.IsPseudonym(m.To) {
 		return false, nil
 	}
 	err = h.Sender.Send(ctx, *m)
 	if err == nil && l.Template == mailqueue.Broadcast {
 		return true, h.noteBroadcast(ctx, l, "sent")
 	}
-	// The text of any other error may have addresses in it, which must not be stored.
-	if f, ok := errors.AsType[*mail.Failure](err); ok { // only the words of a *mail.Failure are safe to store
+	// The queue stores the error's text, so of a *mail.Failure only its own words are kept: its cause may contain
+	// addresses.
+	if f, ok := errors.AsType[*mail.Failure](err); ok {
 		// A bounced address gets no more bulk mail.
 		if f.Bounced {
 			if err := h.Outreach.Suppress(ctx, order.NormalEmail(m.To), outreach.Bounce); err != nil {
@@ -150,12 +152,12 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	return nil, fmt.Errorf("%w: no mail %q", mailqueue.ErrUndeliverable, l.Template)
 }
 
-// written adapts a mail to what write returns.
+// written turns a mail into the results of write.
 func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
 
-// Contact sends one mail of an organization to a customer at once. captured reports that the mail
-// went into a developer's directory instead of to a mail server. A second call with the same id
-// sends the same mail, which mail programs can recognize.
+// Contact sends one mail of an organization to a customer at once, without the queue. captured reports that the
+// mail went into a developer's directory instead of to a mail server. A second call with the same id sends a
+// mail with the same Message-ID, so that mail programs can recognize the repetition.
 func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, o *accounts.Organization, subject, body string) (captured bool, err error) {
 	links, err := h.Mail.MayLink(ctx, o.ID)
 	if err != nil {
@@ -206,8 +208,9 @@ func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked 
 	return written(mail.EmailConfirmation(to, h.BaseURL+"/email/confirm#token="+token), nil)
 }
 
-// writeOrder makes a mail about an order. Its reader is the buyer, or a person who has or is
-// offered one of the tickets. It returns nil if the mail is not due any more.
+// writeOrder makes a mail about an order, for the buyer or for a person who has, had or is offered one of the
+// tickets. It also queues letters to others whom the same news affects. It returns nil if the mail is not
+// due any more.
 func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -265,8 +268,9 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	return h.writeAbout(ctx, l, o, to, &about, e, p.Event.Details.Timezone)
 }
 
-// admitOrder reports whether a letter about an order is still due, and counts its mail if nobody
-// has paid for it. Attendees are told even if the buyer's own mail has to wait.
+// admitOrder reports whether a letter about an order is still due. It counts the mail if nobody has paid for it,
+// and returns an error if there were too many. With a confirmation it queues the attendees' letters
+// first, so that they don't wait for the buyer's mail.
 func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (due bool, err error) {
 	to, unpaid := o.Email, o.CompletesAtOnce()
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
@@ -291,7 +295,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketVoid:
 		to, unpaid = l.To, true
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
-		unpaid = o.Client == 0 // a buyer hears of the money in any case
+		unpaid = o.Client == 0 // A buyer gets mails about the money without any limit.
 	case mailqueue.TicketRescheduled:
 		to, unpaid = readerOf(l, o), o.Client == 0 || l.To != ""
 	case mailqueue.OrderCancelled, mailqueue.BankTransfer:
@@ -306,19 +310,19 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return true, nil
 	}
 	who := mailqueue.Unpaid{Recipient: order.NormalEmail(to)}
-	// A buyer who has proven the address has asked for the mail.
+	// A buyer who has proven to own the address counts as one who asked for the mail.
 	who.Asked = o.Client != 0 && !o.IsUnproven() && who.Recipient == order.NormalEmail(o.Email)
-	// The velocity rules bound what guests order. They bound neither what the organization orders
-	// itself (Client 0) nor the people that lines name.
+	// The velocity rules limit what guests order. They limit neither what the organization orders itself
+	// (Client 0) nor how many people the lines of an order name, so such mails count for the organization.
 	if o.Client == 0 || l.Template != mailqueue.OrderConfirmation && l.Template != mailqueue.OrderCancelled && o.Total == 0 {
 		who.Organization, who.Own = org, o.Client == 0
 	}
 	return true, h.Mail.Admit(ctx, l, who)
 }
 
-// isUnasked reports whether a mail about an order goes to a person who has asked for nothing, from
-// an organization that nobody has paid yet. Such a mail shows the organizer's links as plain text;
-// the page of the order shows the links.
+// isUnasked reports whether a mail about an order goes to a person who has asked for nothing, from an
+// organization whose mails may not have links yet (mailqueue.MayLink). Such a mail shows the organizer's links
+// as plain words; the order's page shows them as links.
 func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (bool, error) {
 	isToOthers := slices.Contains([]mailqueue.Template{mailqueue.AttendeeTickets, mailqueue.TransferOffered, mailqueue.TicketVoid}, l.Template) || l.Template == mailqueue.TicketRescheduled && l.To != ""
 	if o.Client != 0 && !isToOthers {
@@ -334,8 +338,8 @@ func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
 	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
 }
 
-// addLinks adds to a confirmation the links to the order's tickets on paper and on a phone, and to
-// its calendar file.
+// addLinks adds to a confirmation the links to the page with rotating codes, to the PDF of the tickets, if the
+// event has a venue and accepts paper, and to the calendar file, if there is one.
 func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	token := h.Secrets.RenewedToken(id, time.Now().Add(TokenAfterEnd))
 	m.Live = h.BaseURL + "/o/" + id.String() + "#token=" + token
@@ -348,12 +352,14 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	}
 }
 
-// OrderEvent returns what mails tell of an event to a person with an order for it.
+// OrderEvent returns what mails say about an event to a person with an order for it: EventMail and the
+// order's visits.
 func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	e.GivenBack = o.Sold() && o.IsAllGivenBack()
 	e.Visits = h.Visits(o, p)
-	// A calendar takes what an order has changed, such as a date, only from a file with a later stamp (RFC 5546, 2.1.5).
+	// A calendar accepts a change of the order, such as another date, only from a file with a later stamp (RFC
+	// 5546, 2.1.5).
 	if changed := time.UnixMilli(o.UpdatedAt); changed.After(e.Changed) {
 		e.Changed = changed
 	}
@@ -366,9 +372,9 @@ func (h *Writer) signInURL() string { return h.BaseURL + "/organizer" }
 // RefundsURL returns the address of the page where the holder of a ticket asks for its money.
 func (h *Writer) RefundsURL() string { return h.BaseURL + "/me" }
 
-// tellAttendees queues a letter with their tickets for every person whom the lines of an order name
-// besides the buyer. The letter's subject has the order and the address, so each person gets only
-// one.
+// tellAttendees queues, for every person other than the buyer whom the lines of an order name, a letter with that
+// person's tickets. The letter's Subject, by which the queue finds repeats, has the order and the address, so
+// each person gets only one.
 func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	told := map[string]bool{"": true, order.NormalEmail(o.Email): true}
 	for i := range o.Lines {
@@ -420,9 +426,9 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 	return written(mail.AttendeeTickets(to, giver, about, e))
 }
 
-// Delivery returns the link by which a ticket type is delivered and the note that buyers need
-// there, as far as a mail may have them. If the link is a file that we host, both are left out: the
-// file and its PIN can only be reached by the order's link.
+// Delivery returns the link at which a ticket type is delivered and the note that buyers need there, for a mail.
+// Both are "" if the link is a file that we host, because buyers reach such a file and its PIN only from the
+// order's page.
 func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note, ours := h.Access(e, t)
 	if ours {
@@ -431,9 +437,9 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 	return link, note
 }
 
-// Access returns where the tickets of a type are delivered, and the note that their holders need
-// there. If that is a file that we host, ours is true and there is no link, because a link to the
-// file is made for each request.
+// Access returns the link at which the tickets of a type are delivered, and the note that their holders need
+// there. If the link is a file that we host, link is "", because a link to the file is made for each request;
+// ours is then true, except for a course, whose lessons have their own pages.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)
 	if _, ours := hosted.ReadLink(h.BaseURL, link); ours {
@@ -463,7 +469,7 @@ func clockOf(ms int64, zone string) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
-	// A zone that this machine does not know must not stop a mail, so the moment is told in UTC.
+	// A zone that this machine does not know must not prevent a mail, so the time is then shown in UTC.
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		location = time.UTC
@@ -480,7 +486,7 @@ func (h *Writer) absolute(link string) string {
 	return link
 }
 
-// money returns an amount for mails. It stays zero for no money, which mails leave out.
+// money turns minor units into an amount for mails. It returns the zero value for 0, which mails leave out.
 func money(minor int64, currency string) (m mail.Money) {
 	if minor != 0 {
 		m = mail.Money{Amount: view.Decimal(minor, currency), Currency: currency}

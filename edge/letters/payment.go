@@ -12,8 +12,9 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writePayment makes the mail about money that has been seen but does not yet pay the order: coins,
-// or a part of a bank transfer. It returns nil if the order or the attempt has moved on since.
+// writePayment makes the mail about money that has been seen but does not yet pay the order: coins, or a part of
+// a bank transfer. It returns nil if the order has been paid or has ended since, or if the attempt to pay has
+// another status by now.
 func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) *mail.Message {
 	if a := transferOf(o); a != nil && a.Status == order.AttemptUnderpaid && l.Reason == order.AttemptUnderpaid && o.Unpaid() {
 		m := mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), false)
@@ -49,8 +50,9 @@ func missingCoins(d *order.Deposit) string {
 // beforeEnd is how long before an order ends its buyer is reminded that the transfer has not come.
 const beforeEnd = 48 * time.Hour
 
-// writeBankTransfer makes the mail about the bank transfer that an order waits for. With the first
-// such mail it also queues the later reminder. It returns nil if the order does not wait any more.
+// writeBankTransfer makes the mail about the bank transfer that an order waits for. With the first such mail it
+// also queues the reminder, if there is time for one. It returns nil if the order waits for no transfer any
+// more.
 func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
 	a := transferOf(o)
 	if a == nil || !o.Unpaid() {
@@ -76,8 +78,8 @@ func transferOf(o *order.Order) *order.Attempt {
 	return nil
 }
 
-// transferMail returns what mails tell of a bank transfer: to which account, how much was asked
-// for, how much has come and how much is missing.
+// transferMail returns what mails say about a bank transfer: the account, the reference, how much was asked
+// for, how much has arrived and how much is missing.
 func transferMail(a *order.Attempt, o *order.Order) mail.Transfer {
 	account := order.ParseBankAccount(a.Deposit.Address)
 	return mail.Transfer{

@@ -29,8 +29,8 @@ func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envel
 		return nil, err
 	}
 	room := h.BaseURL + "/e/" + p.Event.Details.Slug + "/queue"
-	// Browsers keep the part of a link behind # to themselves, so it appears in no log. The page
-	// for browsers without scripts cannot read that part, so its link has the same in the query.
+	// Browsers do not send the part of a link after "#", so it appears in no log. The page without scripts cannot
+	// read that part, so its link has the same text in the query.
 	query := web.MailedRoom + "&" + string(carried)
 	link := mail.RoomLink{URL: room + "#" + query, Plain: room + "/plain?" + query}
 	end, e := h.unsubscribe(p.Event.Details.Org, l.To), h.EventMail(p.Event.Details, &p.Event, p.Org.Name)

@@ -10,8 +10,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Visits returns the visits that an order has booked. An order of an event that is no reservation
-// has none.
+// Visits returns the visits that an order has booked, or none if the event is not a reservation calendar.
 func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
 	for _, v := range o.Visits() {
 		visits = append(visits, h.VisitMail(o, v, p))
@@ -19,7 +18,7 @@ func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
 	return visits
 }
 
-// VisitOf returns the visit that a ticket is booked for, or nil if its event is no reservation.
+// VisitOf returns the visit that a ticket is booked for, or nil if the event is not a reservation calendar.
 func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visit {
 	v := o.VisitOf(ticket)
 	if v == nil {
@@ -29,8 +28,7 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 	return &at
 }
 
-// narrowVisits leaves in an event only the visits that a mail tells of, each once, the earliest
-// first.
+// narrowVisits replaces e.Visits by the given visits, each once, the earliest first. It ignores nils.
 func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
@@ -47,10 +45,9 @@ func hasVisit(all []mail.Visit, v *mail.Visit) bool {
 	return slices.ContainsFunc(all, func(at mail.Visit) bool { return at.ID == v.ID })
 }
 
-// visitBefore returns the visit that a ticket was booked for before it was last moved, or nil if
-// nobody knows. An order keeps the times only of the visit that was bought and of the present one.
-// Of any other slot only the date is known. The visit counts as cancelled unless the reader has
-// another ticket for it.
+// visitBefore returns the visit that a ticket was booked for before it was moved, or nil if we don't know it. The
+// order has the times only of the visit that was bought and of present visits; for any other it returns the
+// date without a time. The visit is Cancelled unless the reader has another ticket for it.
 func (h *Writer) visitBefore(o *order.Order, ticket uint32, reader, zone string) *mail.Visit {
 	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
 	if i < 0 {

@@ -16,9 +16,9 @@ func isFor(o *order.Order, email string, ticket uint32) bool {
 	return o.IsOwnedBy(email, ticket) || order.NormalEmail(o.HolderOf(ticket).Email) == order.NormalEmail(email)
 }
 
-// tellHolders queues letters for other people whose tickets change by the same news. They are
-// people whose tickets a refund ends, and people whom a line names for a ticket that is passed on
-// or moved. It tells nobody about a cancelled event, because all holders were told of that.
+// tellHolders queues letters for other people whose tickets are affected by what l is about: the holders of
+// tickets that a refund ends, and people whom a line names for a ticket that is passed on or moved. It
+// queues none if the event is cancelled, because all holders get a mail about that.
 func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) error {
 	if e.Cancelled && !e.Digital {
 		return nil
@@ -28,7 +28,7 @@ func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Or
 	case l.Template == mailqueue.TransferTaken:
 		line, _, ok := o.LineOf(l.Ticket)
 		if !ok || order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
-			return nil // the line's name left the ticket when its buyer passed it on
+			return nil // A ticket that its buyer passed on before is no longer that of the person whom the line names.
 		}
 		void.To, void.Name, void.Ticket = o.Lines[line].AttendeeEmail, o.Lines[line].AttendeeName, l.Ticket
 		if to := order.NormalEmail(void.To); to == "" || to == order.NormalEmail(l.To) || to == order.NormalEmail(l.Taker) {

@@ -12,30 +12,30 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// These are the reasons for which a waiting room refuses a request. The details of the refusal
-// QUEUE_REQUIRED tell one of them, so that a page can say what to do.
+// These are the reasons for which a waiting room refuses a request. The details of the refusal QUEUE_REQUIRED
+// contain one of them, so that a page can say what to do.
 const (
 	missing     = "missing"      // the request has no admission
 	forged      = "forged"       // the admission is not ours, or is of another draw
 	expired     = "expired"      // the time of the admission is over
-	shared      = "shared"       // somebody else has ordered by the admission
+	shared      = "shared"       // somebody else has already ordered with the admission
 	notAdmitted = "not_admitted" // the room does not know that the entry was admitted
 )
 
 var reasons = []string{missing, forged, expired, shared, notAdmitted}
 
-// required is the details of the refusal QUEUE_REQUIRED.
+// required holds the details of the refusal QUEUE_REQUIRED.
 type required struct {
 	Queue  string `json:"queue"`  // the address of the page where people wait
 	State  string `json:"state"`  // the room's state, as the room shows it
 	Reason string `json:"reason"` // one of reasons
 }
 
-// Admit refuses an order or a hold of seats if the event has an open waiting room and the request
-// has no valid admission. buyer is the address that orders; it is empty for a hold, which binds the
-// admission to nobody. late reports that the admission of an order was right but has run out. Such
-// a request may be a repeat of one that came in time, so Admit does not count it: a caller that
-// finds no earlier order counts it with CountLate.
+// Admit refuses an order or a hold of seats if the event has an open waiting room and the request has no valid
+// admission. buyer is the address that orders; a hold passes "", because it binds the admission to nobody. late
+// means that the admission of an order has run out, and that the order has an Idempotency-Key, so that it may
+// repeat an order that came in time. Admit does not count such a refusal; the caller counts it with CountLate if
+// there is no earlier order.
 func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) (late bool, err error) {
 	// Most events have no room. Their orders cost only this look into memory.
 	if !h.hasRoom(number) {
@@ -67,9 +67,9 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 // CountLate counts an order that was refused because its admission had run out.
 func (h *Handlers) CountLate() { h.refused.WithLabelValues(expired).Inc() }
 
-// judgeAdmission returns the reason why an admission does not hold, or "". Only an order asks the
-// room's actor, which binds the admission to the buyer. A hold of seats is judged by the token
-// alone, because there are many more holds than orders.
+// judgeAdmission returns the reason why an admission is not valid, or "" if it is. For an order it asks the room's
+// actor, which binds the admission to the buyer. For a hold of seats it checks only the token, because there are
+// many more holds than orders.
 func (h *Handlers) judgeAdmission(c *route.Call, number int64, r *room, token, buyer string) (reason string, err error) {
 	if token == "" {
 		return missing, nil

@@ -12,11 +12,11 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Beacon fetches the rounds of a public randomness beacon, by which lists are drawn. Nobody knows a
-// round before its time, so nobody can arrange a list to fit it. The zero Beacon has no rounds.
+// Beacon fetches the rounds of a public randomness beacon, which decide draws. Nobody knows a round before its
+// time, so nobody can arrange the list of entries to fit it. The zero Beacon has no rounds.
 type Beacon struct {
 	Chain draw.Chain
-	// Signs the rounds itself, which is only for tests and trials. Nil: the rounds are fetched.
+	// test signs the rounds of its own chain, which is only for tests and trials. Nil: all rounds are fetched.
 	test *draw.TestBeacon
 	urls []string // the addresses of relays, which are tried in turn
 	http *http.Client
@@ -31,8 +31,7 @@ func NewBeacon(chain *draw.Chain, urls []string) *Beacon {
 	return &Beacon{Chain: *chain, urls: urls, http: &http.Client{Timeout: fetchTime}}
 }
 
-// fetchTime bounds the question to one relay, so that a relay which hangs cannot hold up the draw.
-// maxRound bounds the bytes that are read of its answer.
+// These limit the request to one relay, so that a relay that hangs or sends too much cannot delay the draw.
 const (
 	fetchTime = 5 * time.Second // how long one relay may take
 	maxRound  = 4 << 10         // how many bytes of a relay's answer are read

@@ -33,28 +33,28 @@ const (
 // actor holds up no other.
 const keptAtATime = 8
 
-// keptRoom is a room as Keep looks after it. It does what an actor cannot do, because it needs the
-// outside world: it has a witness sign the draw's statement, it brings the beacon's round, it
-// steers the rate, and it closes the row of a room that has ended. One goroutine at a time uses it.
+// keptRoom does for one room what the room's actor cannot do, because it needs the network or a table: it asks a
+// witness to sign the draw's statement, fetches the beacon's round, adjusts the rate, and closes the row of a
+// room that has ended. One goroutine at a time uses it.
 type keptRoom struct {
 	*Handlers
 	row rooms.Room
-	// The moment when the room was first seen to have ended. Zero: it has not ended.
+	// ended is when Keep first saw that the room had ended; zero: the room has not ended.
 	ended time.Time
-	// The beacon's round is not fetched before this time.
+	// fetchAt is the time before which the beacon's round is not fetched (again).
 	fetchAt time.Time
-	// The witness is not asked before this time.
+	// askAt is the time before which the witness is not asked (again).
 	askAt time.Time
-	// The number of the last draw whose statement the witness has signed.
+	// seen is the number of the last draw whose statement the witness has signed.
 	seen uint32
-	// The counts of admissions at earlier looks, the oldest first. They go back only as far as an
-	// admission is valid.
+	// served holds how many entries had been admitted at earlier looks, the oldest first. It goes back only as
+	// far as an admission is valid.
 	served []servedAt
-	// The counts of orders at the time when their pace was last judged.
+	// judged holds the counts of orders at the last judgement by isSlow.
 	judged orderCount
 }
 
-// servedAt is how many entries had been admitted by a moment.
+// servedAt is how many entries had been admitted at a moment.
 type servedAt struct {
 	at     int64 // unix milliseconds
 	served uint32
@@ -85,7 +85,7 @@ func (h *Handlers) Keep(ctx context.Context) {
 	}
 }
 
-// lookAfter does the one thing that a room needs now, which depends on its phase.
+// lookAfter does what a room needs in its present phase, if it needs anything.
 func (k *keptRoom) lookAfter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, keepCall)
 	defer cancel()
@@ -120,12 +120,11 @@ func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 	return k.Rooms.Close(ctx, k.row)
 }
 
-// refetch is the pause after a failed question to the beacon or to the witness.
+// refetch is the least time between two requests for a room's round, or to its witness.
 const refetch = 3 * time.Second
 
-// witnessStatement asks an outside witness to sign the draw's statement before the beacon's round
-// is known. If no witness has signed by then, the draw goes on, and its document tells that it has
-// no witness.
+// witnessStatement asks an outside witness to sign the draw's statement before the beacon's round is known. If the
+// witness has not signed by then, the draw goes on, and its document has no witness.
 func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now time.Time) error {
 	if k.Witness == nil || k.seen == r.Statement.Draw || now.Before(k.askAt) {
 		return nil
@@ -161,11 +160,10 @@ func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Tim
 	return err
 }
 
-// steerRate sets the rate of a room in which people wait. It raises the rate by a quarter while the
-// node keeps up with its orders. It halves the rate if the node commits about as much as it can, or
-// if too many orders are slow. The rate is never higher than the stock lasts for, times 1.5,
-// because some who are admitted do not buy. Every change is a fact in the journal, so small changes
-// are left out.
+// steerRate sets the rate of a room in which people wait. It raises the rate by a quarter while the node keeps up
+// with its orders, and halves it if the node commits about as much as it can or if too many orders are slow. It
+// admits at most about one and a half times as many as there are tickets left, because some who are admitted do
+// not buy. It makes no change of less than a tenth, because every change is a fact in the journal.
 func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
 	if slow := k.isSlow(); slow || k.Busy() {

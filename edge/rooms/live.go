@@ -47,11 +47,11 @@ type source struct {
 // frame is a room at one moment, as JSON. It is divided because most updates change only the
 // numbers.
 type frame struct {
-	// The whole room.
+	// whole is the whole room.
 	whole []byte
-	// The room without its numbers. Comparing it shows if anything else has changed.
+	// rest is the room with its numbers set to 0. If it differs, more than the numbers has changed.
 	rest []byte
-	// The numbers alone, which most updates send.
+	// numbers are the numbers alone, which most updates send.
 	numbers []byte
 }
 
@@ -61,8 +61,8 @@ type numbers struct {
 	Served int64 `json:"served"`
 }
 
-// openSource reads the room once, so that a stream begins with the room or is refused. It then
-// starts the goroutine, which outlives the request.
+// openSource reads the room once, so that the first snapshot has the room, and returns an error if that fails. It
+// then starts the source's goroutine, which goes on after the request until Close.
 func (h *Handlers) openSource(ctx context.Context, number int64, changed func()) (*source, error) {
 	s := &source{h: h, number: number, changed: changed, done: make(chan struct{})}
 	if err := s.read(ctx, h.Node.Now()); err != nil {
@@ -93,7 +93,7 @@ func (s *source) follow(ctx context.Context) {
 	}
 }
 
-// read reads the room, and tells the watchers if it has changed.
+// read reads the room and, if it has changed, keeps it as the latest and calls s.changed.
 func (s *source) read(ctx context.Context, now time.Time) error {
 	r, err := s.h.findRoom(ctx, s.number)
 	if err != nil {

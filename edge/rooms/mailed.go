@@ -34,8 +34,8 @@ func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQ
 	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}, "party": {strconv.Itoa(in.Party)}})
 }
 
-// refuseIfClosed refuses a visitor whom the room would not let join now. It is asked before a mail
-// is sent, so that no mailed link leads to a refusal.
+// refuseIfClosed returns the refusal that somebody who joined now would get from the room, or nil. It runs before
+// a mail is sent, so that nobody gets a link that cannot be used.
 func (r *room) refuseIfClosed(now time.Time) error {
 	switch {
 	case r.Draining:
@@ -67,12 +67,12 @@ func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Temp
 	return h.Mail.TellPlace(c.Context, l)
 }
 
-// noInvitation answers forged links, links that have ended, and links of an earlier draw alike.
+// noInvitation is the same refusal for forged links, for links that have ended, and for links of an earlier draw.
 var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
 
-// confirmQueue enters the reader of a mail into the room. A person has one entry, on whatever
-// device the mail is read. Somebody else may have asked for the mail, so its reader says how many
-// people the entry is for.
+// confirmQueue makes the entry of a person who has opened a mailed link. A person has only one entry, however many
+// devices open the link. The person may name another number of people than the request for the mail did, because
+// somebody else may have sent that request.
 func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// findDraw returns the number of an event that has or once had a room, by the event's id.
+// findDraw returns the number of the event with an id, or a refusal if the event never had a waiting room.
 func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -100,8 +100,8 @@ func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof
 	return v, nil
 }
 
-// bringBeacon takes the round of a draw from anybody who has it. So a draw does not depend on this
-// service reaching a relay.
+// bringBeacon accepts the signature of a draw's round from anybody. So a draw can go on even if this service
+// reaches no relay.
 func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {

@@ -2,10 +2,10 @@
 // line and the draw, and who may order from an event with a room. The lines themselves are actors
 // (engine/queue).
 //
-// A visitor's token has the number of the visitor's entry. So a poll is answered from a record of
-// the room that the node keeps for a moment. Only joining, admission and proofs ask the actor.
-// Every node reads from a table which events have a room, so that orders of other events cost
-// nothing more.
+// A visitor's token contains the number of the visitor's entry. So a node answers a poll from its copy of the
+// room's record, which it refreshes after roomLife. The actor is asked for that, for joining, for admissions,
+// for proofs and for changes. Every node reads from a table which events have a room, so that orders of
+// other events cost nothing more.
 package rooms
 
 import (
@@ -40,7 +40,7 @@ type Deps struct {
 	Mail    *mailqueue.Queue
 	Beacon  *Beacon
 	Witness *witness.Authority // nil: statements have no outside witness
-	Busy    func() bool        // the node has about as many orders as it can take
+	Busy    func() bool        // reports whether the node has about as many orders as it can handle
 	BaseURL string             // how people reach the service
 	Log     *slog.Logger
 }
@@ -48,15 +48,15 @@ type Deps struct {
 // Handlers answer the area's requests. Any goroutine may call them.
 type Handlers struct {
 	Deps
-	// The rooms by event, as they were last read. The map is replaced as a whole and never changed,
+	// active holds the rooms by event, as Load last read them. The map is replaced as a whole and never changed,
 	// so readers need no lock.
 	active atomic.Pointer[map[int64]rooms.Room]
-	// Held by Load, so that one load follows another.
+	// loading is held by Load, so that two loads never overlap.
 	loading sync.Mutex
-	// How often orders and holds were refused, by reason.
+	// refused counts how often orders and holds were refused, by reason.
 	refused *prometheus.CounterVec
 	pace    orderPace
-	// The reads of rooms that orders share: a *sharing[*room] by event.
+	// reads holds a *sharing[*room] by event, so that orders at the same moment share one read of the room.
 	reads sync.Map
 }
 
@@ -89,13 +89,13 @@ type room struct {
 // roomKey returns the key of an event's room in the cache of pages.
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
 
-// roomLife is how old a room may be when it is shown. It is short, because everybody whom it shows
-// as admitted may order at once. It also bounds how often a node asks the actor, however many
-// people look.
+// roomLife is how old a node's copy of a room may be. It is short, because people may order as soon as the copy
+// shows that they are admitted. Because of it, a node asks the actor at most about five times a second, however
+// many people poll.
 const roomLife = 200 * time.Millisecond
 
-// readRoom returns the room of an event that has or had one, at most roomLife old. Orders do not
-// wait at any gate before this, so if the room is too old they share one read.
+// readRoom returns the room of an event that has or had one, at most roomLife old. If the copy is older, all
+// callers at that moment share one read, because nothing else limits how many orders come at once.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
@@ -170,8 +170,8 @@ func (h *Handlers) hasRoom(number int64) bool {
 	return ok
 }
 
-// followEvery is how often a node reads which events have a room. Another node's new room may be
-// passed by for that long.
+// followEvery is how often a node reads which events have a room. For that long, a node may accept orders
+// without an admission for a room that was opened on another node.
 const followEvery = time.Second
 
 // Follow reads which events have a room, again and again until the context ends. A node that cannot
@@ -191,8 +191,8 @@ func (h *Handlers) Follow(ctx context.Context) {
 	}
 }
 
-// Load reads which events have a room. Loads follow each other: an earlier load that ended last
-// would put back a list without a room that was just opened, and orders would pass the room by.
+// Load reads which events have a room. Only one Load runs at a time: otherwise an older read that ends last could
+// restore a list without a room that was just opened, and orders would need no admission.
 func (h *Handlers) Load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
@@ -217,5 +217,5 @@ func (h *Handlers) Load(ctx context.Context) error {
 	return nil
 }
 
-// loadTime bounds one read of the table.
+// loadTime is how long Load may take.
 const loadTime = 2 * time.Second

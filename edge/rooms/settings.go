@@ -19,9 +19,10 @@ const (
 	// closesBefore is how many milliseconds before the opening a draw's list is closed: the beacon's round comes
 	// draw.BeaconDelay after that, and has to be fetched.
 	closesBefore = 180_000
-	// registers is for how long visitors may join before the opening, unless the organizer says.
+	// registers is how long before the opening visitors may join, unless the organizer sets another time.
 	registers = time.Hour
-	// drawTime is how long before the opening a room must be made to be one that draws, unless the organizer says.
+	// drawTime decides the mode if the organizer names none: a room that is made at least this long before its
+	// opening draws places, and any other gives them by arrival.
 	drawTime = 30 * time.Minute
 	// firstRate is the rate with which a steered room begins, in admissions a minute.
 	firstRate = 600
@@ -63,8 +64,8 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	return h.changeRoom(c, number, queue.Open{Settings: *settings})
 }
 
-// endQueue ends a room if there is one. It ends the actor's room first and closes the row last, so
-// that a failure in between leaves a row and not a forgotten room.
+// endQueue ends a room if there is one. It ends the actor's room first and closes the row last, so that after a
+// failure in between there is still a row by which Keep finds the room.
 func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	row, found, err := h.Rooms.Find(c.Context, number)
 	if err != nil {

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// sharing lets many callers share the result of one read. Make it with newSharing: the zero value
-// is not valid.
+// sharing lets many callers share the result of one read. Make it with newSharing, because the zero value is
+// not valid.
 type sharing[T any] struct {
-	// A channel with one place. The caller that reads holds the place, and only the holder touches
-	// the fields below.
+	// turn is a lock: a channel with room for one value, which the caller that reads has put in. Only that
+	// caller may use the fields below.
 	turn chan struct{}
-	// When the last read began; zero before the first.
+	// began is when the last read began; zero before the first.
 	began time.Time
-	// The result of the last read that succeeded.
+	// last is the result of the last read that succeeded.
 	last T
-	// The error of the last read.
+	// err is the error of the last read.
 	err error
 }
 
 func newSharing[T any]() *sharing[T] { return &sharing[T]{turn: make(chan struct{}, 1)} }
 
-// read returns what ask finds. If another caller's ask begins after this call of read, read waits
-// for that one and returns its result. So a result is never older than the call. ask gets what the
-// last read found. The error of a caller whose context has ended is given to nobody else.
+// read returns what ask finds. If another caller's ask begins after this call of read began, read waits for that
+// one and returns its result instead. So a result is never older than the call. ask gets the result of the
+// last read that succeeded. If ask fails because the caller's context has ended, no other caller gets the error.
 func (s *sharing[T]) read(ctx context.Context, ask func(last T) (T, error)) (none T, err error) {
 	asked := time.Now()
 	select {

@@ -55,9 +55,9 @@ func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	return h.readRoom(ctx, number)
 }
 
-// joinQueue enters a party into the room, or mails the link that does so. It answers only when the
-// entry is durable. It checks the proof of work first, because that keeps programs from asking for
-// the rest.
+// joinQueue makes an entry for a party, or mails the link with which the visitor makes it. It answers only when the
+// entry is durable. It checks the proof of work before the costly steps, so that programs can't cause these
+// without work.
 func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 	return joined, h.mailPlace(c, number, in.Email, joined)
 }
 
-// refuseParty refuses more people than one entry of the room may stand for.
+// refuseParty refuses a party of more people than one entry of the room may have; otherwise it returns nil.
 func (r *room) refuseParty(party int) error {
 	most := r.Settings.Rules.PartyMax
 	if party <= most {
@@ -137,9 +137,8 @@ func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err 
 	return w.Hash(), nil
 }
 
-// fillSecret sets the secret bytes by which an entry is known. A repeat with the same
-// Idempotency-Key, or with the same proof of work, gets the same bytes, so that it makes no second
-// entry.
+// fillSecret sets the secret bytes of an entry. A request with the same proof of work, or, if the room wants no
+// work, with the same Idempotency-Key, gets the same bytes, so that a repeat makes no second entry.
 func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	switch {
 	case paid != draw.Hash{}:
@@ -152,8 +151,7 @@ func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	}
 }
 
-// unknownTo tells a visitor who has not signed in what the room asks for. Its keys are the proofs
-// that a room may want.
+// unknownTo holds the messages for visitors who have not signed in, by the proof that the room wants.
 var unknownTo = map[string]string{
 	draw.Classes[draw.ClassAddress]: "This waiting room takes one entry an address: send yours as email, and you are mailed a link; or sign in first.",
 	draw.Classes[draw.ClassAccount]: "This waiting room takes one entry an account: sign in first, by the code that is mailed to you.",
@@ -162,9 +160,9 @@ var unknownTo = map[string]string{
 // isProven reports whether the caller is signed in and has proven the address.
 func isProven(p *route.Principal) bool { return p.Kinds.Has(route.User) && p.EmailProven }
 
-// proveVisitor returns what a caller has proven, and the person to whom the entry belongs. The
-// person is 0 in a room that wants no proof. It refuses a caller who has not proven what the room
-// wants.
+// proveVisitor returns the class of a caller's entry and a number for the person to whom the entry belongs, so that
+// nobody has two. The number is 0 in a room that wants no proof. It refuses a caller who has not proven what
+// the room wants.
 func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint64, error) {
 	p := &c.Principal
 	if wanted == draw.Classes[draw.ClassNone] {
@@ -182,8 +180,8 @@ func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint6
 	return draw.ClassAccount, h.Secrets.Account(p.User), nil
 }
 
-// showPlace shows where a visitor stands. If the visitor's turn has come, the question itself
-// begins the admission, and its time runs from then on. So nobody loses time who is not looking.
+// showPlace shows where a visitor stands. If the visitor's turn has come, the first call begins the admission, and
+// its time runs from then on. So a visitor who is not looking at the page loses no time.
 func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Visitor) (*api.QueuePlace, error) {
 	p := &queue.Placed{Phase: r.Phase, Draw: r.Draw, Index: v.Index, Place: -1, Served: r.Served}
 	// After the end of a room, or in a later draw, an old token has no place any more.
@@ -224,8 +222,8 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 	return view
 }
 
-// estimate returns the span in which an entry's turn comes if ahead others are admitted before it.
-// A steered rate may double or halve until then, so its span is wide.
+// estimate returns the span of time in which an entry's turn will probably come, if ahead others are admitted
+// before it. The span is wider if the service adjusts the rate (Auto), which then may double or halve.
 func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 	fast, slow := 1.05, 0.9
 	if r.Settings.Auto {
@@ -263,8 +261,7 @@ func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r
 	return v, err
 }
 
-// readStock returns what is left to buy, by currency. It is cached as pages are, because every poll
-// shows it.
+// readStock returns what countStock returns, from the cache of pages, because every poll shows it.
 func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStock, error) {
 	page, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -275,8 +272,8 @@ func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStoc
 	})
 }
 
-// countStock returns for each currency the prices, with fees, of the types that are left, and tells
-// if the cheapest type is gone. Hidden types do not count.
+// countStock returns for each currency the lowest and the highest price, with fees, of the ticket types that are
+// not sold out, and whether the cheapest type is sold out. It ignores hidden types.
 func (h *Handlers) countStock(ctx context.Context, page *live.Page) ([]api.QueueStock, error) {
 	type span struct{ cheapest, from, to int64 }
 	spans, currencies := map[string]*span{}, []string{}
