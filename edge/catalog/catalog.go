@@ -1,6 +1,6 @@
-// Package catalog is the area of what is sold: events, ticket types, courses, dates, and what is told about an
-// event beside its record. It has the operations by which organizers change these and by which everybody sees
-// them. Halls are edge/venues, uploads edge/files.
+// Package catalog is the area of what is sold: events, ticket types, courses, reservation calendars, and an event's
+// schedule, sections and page. It has the operations with which organizers change these and with which everybody
+// sees them. Venues are the area of edge/venues, uploads that of edge/files.
 //
 // Writes ask the event's actors, which decide. Reads of the public come from the read model, through the pages
 // that this node caches (live.Pages); a write refreshes the page of its event, so that the next reader on this
@@ -34,21 +34,21 @@ type Deps struct {
 	Letters *letters.Writer // writes how an event reads in a calendar, in the reader's language
 	Program *program.Store
 	Courses *courses.Store
-	// Community has what guests say of events.
+	// Community holds guests' reviews of events.
 	Community *community.Store
-	// Gateways are asked whether anybody takes an event's currency.
+	// Gateways tell whether any payment provider accepts an event's currency.
 	Gateways *payments.Gateways
 	Events   *numbers.Lease // draws the numbers of new events
 	Types    *numbers.Lease // draws the numbers of new ticket types
 	Texts    *limit.Texts   // limits how often long texts are changed
 	// LimitsScale multiplies the number of drafts that an organization may have (maxDrafts).
 	LimitsScale float64
-	// CheckFiles refuses a request that names a file which the organization does not have.
+	// CheckFiles refuses the request in if it links to one of our files that does not belong to the organization.
 	CheckFiles func(c *route.Call, org int64, in any) error
 	BaseURL    string // how people reach the service
 	Log        *slog.Logger
-	// Currencies are those that the deployment sells in; the first is an event's own choice unless
-	// dollars are among them.
+	// Currencies are those in which the deployment sells. An event whose organizer names none gets dollars if they
+	// are among them, otherwise the first.
 	Currencies []engine.Currency
 }
 

@@ -60,7 +60,7 @@ func editContent(c *course.Content, f *api.CourseFields) {
 	}
 	f.CertificateTemplate.Into(&c.Certificate)
 	if f.Syllabus.Set {
-		c.Lessons = slices.Clone(f.Syllabus.Value) // an edit may be made twice
+		c.Lessons = slices.Clone(f.Syllabus.Value) // KeepIDs changes the list below, and the edit may be made twice.
 	}
 	f.UnifiedPDF.Into(&c.PDF)
 	f.UnifiedVideo.Into(&c.Video)
@@ -87,7 +87,7 @@ func newCourseIssues(t *event.Details, f *api.CourseFields) []route.Issue {
 	return issuesOf(append(c.Wrong(), c.Missing()...))
 }
 
-// issuesOf turns what the course's rules find into issues of the request.
+// issuesOf turns the problems that the rules of courses find into issues of the request.
 func issuesOf(problems []course.Problem) (issues []route.Issue) {
 	for _, p := range problems {
 		issues = append(issues, route.Issue(p))
@@ -95,9 +95,9 @@ func issuesOf(problems []course.Problem) (issues []route.Issue) {
 	return issues
 }
 
-// writeCourse stores what an event teaches, before the event's actor is told, so that an event never names content
-// that is not there. An edit that touches the course must leave it complete; one that changes the certificate alone
-// need not.
+// writeCourse stores the content of a course before the event's actor gets the change, so that an event never names
+// content that is missing. An edit of the content must leave the course complete; an edit of only the certificate
+// need not. It returns the content, or nil for an event that is not a course, and sets the event's branding.
 func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f *api.EventFields) (*course.Content, error) {
 	if t.Category != event.Course {
 		return nil, nil //nolint:nilnil // an event that is no course
@@ -127,7 +127,7 @@ func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f 
 	return content, setCourseBranding(t, content)
 }
 
-// refuseIfIncomplete refuses what would sell a course that is not complete.
+// refuseIfIncomplete returns a COURSE_INCOMPLETE refusal with the first thing that a course lacks, or nil.
 func refuseIfIncomplete(c *course.Content) error {
 	if missing := c.Missing(); len(missing) > 0 {
 		return engine.Refuse(engine.CourseIncomplete, missing[0])
@@ -135,7 +135,7 @@ func refuseIfIncomplete(c *course.Content) error {
 	return nil
 }
 
-// setCourseBranding writes into an event's branding what kind of course it is, as its content says.
+// setCourseBranding writes the course's type and certificate template from its content into the event's branding.
 func setCourseBranding(t *event.Details, c *course.Content) error {
 	branding := map[string]api.JSON{}
 	if err := json.Unmarshal(view.Object(t.Branding), &branding); err != nil {
@@ -173,7 +173,7 @@ func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error
 	return refuseIfIncomplete(content)
 }
 
-// showCourse adds to an event all that it teaches, with what the public does not see, for its organization.
+// showCourse adds a course's whole content to an event that is shown to its organization. It adds nothing if c is nil.
 func showCourse(v *api.Event, c *course.Content) {
 	if c == nil {
 		return
@@ -185,8 +185,8 @@ func showCourse(v *api.Event, c *course.Content) {
 	v.UnifiedPDF, v.UnifiedVideo, v.UnifiedMaterials, v.Exam = api.Shown(c.PDF), api.Shown(c.Video), view.List(c.Materials), c.Exam
 }
 
-// showPublicCourse adds to an event what everybody sees of what it teaches: the lessons by name, without their
-// material.
+// showPublicCourse adds the public part of a course's content to an event: the lessons with their names and
+// descriptions, without their material.
 func showPublicCourse(v *api.Event, c *course.Content) {
 	v.CourseType, v.CertificateTemplate = &c.Type, api.Shown(c.Certificate)
 	v.Syllabus = make([]api.PlacedLesson, len(c.Lessons))

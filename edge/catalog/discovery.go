@@ -17,7 +17,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// cardBytes is about how many bytes a card takes in the cache, which bounds its memory by such estimates.
+// cardBytes is about how many bytes a card takes in the cache. The cache limits its memory by such estimates.
 const cardBytes = 1 << 10
 
 // discoverEvents lists the public events that match a filter.
@@ -103,8 +103,8 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	}, func(e readmodel.Event) int64 { return e.Number }, func(e readmodel.Event) *api.Event { return view.Event(&e.Record) })
 }
 
-// filterOf leaves out the spaces around what people type. A keyboard that completes a word puts a space behind it,
-// and a search for nothing but spaces is no search.
+// filterOf turns a request's filter into the read model's. It removes the spaces around typed texts, because
+// keyboards that complete words add one at the end, and so that only spaces count as no search.
 func filterOf(f *api.EventFilter) readmodel.Filter {
 	return readmodel.Filter{
 		Query: strings.TrimSpace(f.Q), Category: f.Category, ProductType: f.ProductType, Course: f.Course,
@@ -112,7 +112,7 @@ func filterOf(f *api.EventFilter) readmodel.Filter {
 	}
 }
 
-// betweenOf reads the span of dates that a filter asks for, in unix milliseconds; 0 leaves an end open.
+// betweenOf returns the span of dates that a filter asks for, in unix milliseconds. A bound of 0 means no bound.
 func betweenOf(f *api.EventFilter) (b readmodel.Between) {
 	if !f.DateFrom.IsZero() {
 		b.From = f.DateFrom.UnixMilli()

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	maxCapacity   = 1_000_000        // tickets of one event; a larger capacity counts as this one
-	defaultWindow = 15 * time.Minute // how long an order waits for its payment unless the organizer says
+	maxCapacity   = 1_000_000        // most tickets of one event; a larger capacity is lowered to this
+	defaultWindow = 15 * time.Minute // how long an order waits for its payment, unless the organizer sets another time
 	maxEventYears = 5                // how long an event may last
-	// editTries is how often an edit is made again when another came between.
+	// editTries is how often an edit is tried in all, if other edits come between its reading and its writing.
 	editTries = 5
 )
 
-// createEvent makes a draft. The number comes first, because the public id, the slug and the rows of a course
-// contain it; a repeat of the request gets the same number, and the actor then answers with the event that is
-// there.
+// createEvent makes a draft. It draws the event's number first, because the public id, the slug and the rows of a
+// course contain it. A repeat of the request gets the same number, and the actor then answers with the event that
+// exists already.
 func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -62,8 +62,8 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if in.StartDate.Before(c.Now) {
 		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 	}
-	// All issues of the request are collected before it is refused, so that the organizer can mend them at
-	// once.
+	// All issues of the request are collected before it is refused, so that the organizer can correct them
+	// together.
 	conf, wrong, err := h.calendarOf(c, 0, &t, in.Reservation)
 	if err != nil {
 		return nil, err
@@ -85,8 +85,7 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if err != nil {
 		return nil, err
 	}
-	// This node need not ask the read model whether the event exists, which may not have it
-	// yet.
+	// The read model may not have the event yet, so this node remembers that it exists.
 	h.Known.Remember(number, r.Details)
 	h.Pages.Refresh(c.Context, number)
 	v := view.Event(r)
@@ -127,8 +126,9 @@ func zoneIssues(t *event.Details, start time.Time) []route.Issue {
 	return []route.Issue{{Path: "startDate", Code: route.IssueFormat, Message: "must be in UTC, with a trailing Z, for a course"}}
 }
 
-// getOwnEvent shows an event whole, as its organization sees it: what its page tells, and its ticket types. What
-// ticket types deliver, and their presale codes, are for callers that may read ticket types.
+// getOwnEvent shows an event to its organization, with the schedule, the sections, the page's settings, the ticket
+// types, and the content of a course or the settings of a calendar. Without the scope tickets:read it leaves out
+// hidden types, presale codes and what types deliver.
 func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -166,9 +166,9 @@ func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) 
 	return v, err
 }
 
-// updateEvent changes an event. It reads the record, lays the sent fields over it and asks for the result under the
-// revision that it read; if another edit comes between, it starts over. Ticket types whose windows move along
-// follow once the event itself has moved.
+// updateEvent changes an event. It reads the record, applies the sent fields and sends the result to the actor with
+// the revision that it read; if another edit came between, it starts over. With shiftWindows, it changes the dates
+// of the ticket types after the event itself has moved.
 func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -200,7 +200,7 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
-			// Buyers may give tickets back after a move, so only a move that buyers could know of counts.
+			// Buyers may give tickets back after a move. A draft that has sold nothing has no buyers, so its moves don't count.
 			if t.StartAt != r.Details.StartAt && (r.Status != event.StatusDraft || r.Sold) {
 				t.MovedAt = c.Now.UnixMilli()
 			}
@@ -245,8 +245,8 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// finishUpdate configures the calendar of an event that was updated. If the calendar has changed and the record
-// has not, the event's actor has told nobody of a change, so finishUpdate makes it tell the world.
+// finishUpdate configures the calendar of an event that was updated. If only the calendar has changed, the event's
+// actor has made no fact, so finishUpdate makes it journal one, which becomes the public fact event.updated.
 func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
 	v := view.Event(after)
 	if conf != nil {
@@ -267,15 +267,15 @@ func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf
 	return v, nil
 }
 
-// conflict reports whether an edit lost to another one that was written first. The caller does not learn of
-// that: the edit is made once more, on the newer record.
+// conflict reports whether an actor refused an edit because another edit was written first. The caller then makes
+// the edit again on the newer record.
 func conflict(err error) bool {
 	var r *engine.Refusal
 	return errors.As(err, &r) && r.Code == engine.Conflict
 }
 
-// applyFields writes the optional fields that were sent into an event, and returns what is wrong with those that
-// the field rules can't judge.
+// applyFields writes the optional fields that were sent into an event. It returns issues for those that the tags of
+// the request type can't check.
 func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	f.Subcategory.Into(&t.Subcategory)
 	f.ShortDesc.Into(&t.ShortDesc)
@@ -321,7 +321,7 @@ func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	}
 	f.Entities.Into(&t.Entities)
 	if event.ProductType(t.Category) == event.ProductReservation {
-		t.Entities, t.EndAt = nil, 0 // it has no line-up, and is perpetual
+		t.Entities, t.EndAt = nil, 0 // A reservation calendar has no line-up and no end.
 	}
 	if f.OrderWindow.Set {
 		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
@@ -423,8 +423,8 @@ func videoHost(address string) bool {
 	return false
 }
 
-// eventSlug makes the part of an address that names an event: its title in ASCII, and the event's number behind the
-// last dash, so that no two events have the same slug.
+// eventSlug makes the part of an address that names an event: the ASCII letters and digits of its title, and after
+// the last dash the event's number in base 36, so that no two events have the same slug.
 func eventSlug(title string, number int64) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -475,8 +475,8 @@ func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event,
 	return h.move(c, in.ID, event.Move{To: in.Status})
 }
 
-// move asks an event to move to a status. The actor knows which moves are allowed; only whether a course is
-// complete is decided here, because its content is not in the actor.
+// move asks an event's actor to move to a status. The actor decides whether the move is allowed. Only whether a
+// course is complete is checked here, because the actor does not have its content.
 func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {

@@ -11,31 +11,31 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// When an event moves, what depends on its dates must not be left behind: the ends of sales and the
-// deadlines of refunds of its ticket types. A move that leaves one outside is refused, and names all
-// of them; or it takes them along, by as much as the start moves.
+// When an event moves, the dates of its ticket types must still fit: no sale may end after the event, and no refund
+// deadline may be after its start. A move that breaks this is refused with a list of all such dates. With shift, the
+// dates of the types move by as much as the event's start.
 
 // move is a change of an event's dates, and what it does to the event's ticket types. planMove makes it before
 // the event is changed, and takeAlong carries it out afterwards.
 type move struct {
-	to    *event.Details // the event as it will be
+	to    *event.Details // the event after the change
 	by    time.Duration  // how much later the event starts; less than 0: earlier
-	shift bool           // the windows of ticket types move along by as much
+	shift bool           // the dates of ticket types move by the same time
 	types []movedType
 }
 
-// movedType is a ticket type as the move will leave it.
+// movedType is a ticket type with the dates that it has after the move.
 type movedType struct {
 	ref     engine.Ref
 	details inventory.Details
 }
 
-// leftOutside is the detail of a refused move: what it would leave outside of the event.
+// leftOutside holds the details of a refused move: the dates of ticket types that would not fit the event any more.
 type leftOutside struct {
 	TicketTypes []outsideType `json:"ticketTypes"`
 }
 
-// outsideType is one date of a ticket type that the move would leave outside, and the latest that it could be.
+// outsideType is one date of a ticket type that would be too late after the move, and the latest that is allowed.
 type outsideType struct {
 	ID    string    `json:"id"`
 	Name  string    `json:"name"`
@@ -44,8 +44,8 @@ type outsideType struct {
 	Most  time.Time `json:"latest"`
 }
 
-// planMove works out what a change of the event's dates does to its ticket types. It returns nil for
-// a change of anything else, and refuses a move that leaves a type outside.
+// planMove works out what a change of the event's dates does to its ticket types. It returns nil if the start and the
+// end stay, and refuses a move after which a type's dates would be too late.
 func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, shift bool) (*move, error) {
 	number, from := r.Number, r.Details
 	if from.StartAt == to.StartAt && from.EndAt == to.EndAt {
@@ -92,9 +92,9 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 	return m, nil
 }
 
-// listTypes lists the event's ticket types. The list comes from the read model, which may not have a type that was
-// made a moment ago; the actor knows how many there are. So it waits for the list, for as long as a caller waits
-// for what it has just written, and then refuses with UNAVAILABLE.
+// listTypes lists the event's ticket types from the read model. The read model may not have a new type yet, but the
+// actor's record says how many types there are. So listTypes waits up to two seconds until the list has that many,
+// and then refuses with UNAVAILABLE.
 func (h *Handlers) listTypes(c *route.Call, r *event.Record) ([]readmodel.TicketType, error) {
 	const patience, look = 2 * time.Second, 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += look {
@@ -122,8 +122,8 @@ func (t *movedType) shift(by time.Duration) {
 	}
 }
 
-// takeAlong moves the windows of the event's types, after the event itself has moved. In the other order a refusal
-// by the event would leave them moved without it.
+// takeAlong gives the event's types their new dates, if they move with the event. It must run after the event itself
+// has moved, because the event could still refuse the move.
 func (h *Handlers) takeAlong(c *route.Call, m *move) error {
 	if m == nil || !m.shift || m.by == 0 {
 		return nil

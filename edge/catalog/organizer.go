@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// These bound how many events and reviews the page of an organization lists.
+// These are the most events and reviews that the page of an organization lists.
 const (
 	shownUpcoming = 48
 	shownPast     = 12
@@ -28,8 +28,8 @@ var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,128}$`)
 // ShopOrganizer returns an organization as everybody may see it, by its slug. The result comes from the cache,
 // which gives it to other callers too, so no caller may change it.
 func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error) {
-	// What no organization can be called is refused before it becomes a key of the cache.
-	if !slugForm.MatchString(slug) { // before it is kept under this name
+	// A slug that no organization can have is refused here, so that it never becomes a key of the cache.
+	if !slugForm.MatchString(slug) {
 		return nil, route.NoOrganization
 	}
 	return live.CachePage(ctx, h.Pages, "organizer/"+slug, func() (*api.OrganizerPage, error) {
@@ -53,7 +53,7 @@ func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profil
 	if err != nil {
 		return nil, err
 	}
-	if o == nil || o.Slug != slug { // the lookup takes a number or an id too, and those lead to no page
+	if o == nil || o.Slug != slug { // OrganizationNamed also accepts a number or an id, but these name no page.
 		return nil, route.NoOrganization
 	}
 	p, err := h.Pages.Accounts.Profile(ctx, o.ID)
@@ -66,17 +66,17 @@ func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profil
 	return p, nil
 }
 
-// These are the bounds of an organization's calendar.
+// These are the limits of an organization's calendar.
 const (
-	calendarEvents = 500
+	calendarEvents = 500                 // most events in the calendar
 	calendarPast   = 30 * 24 * time.Hour // how long after its end an event stays in the calendar
 	calendarBytes  = 128 << 10           // about how many bytes a calendar takes in the cache
 )
 
-// ShopCalendar returns the calendar file (RFC 5545) of an organization's events, by its slug, in the language
-// that a reader prefers (an Accept-Language header). No caller may change the bytes, which the cache shares.
+// ShopCalendar returns the calendar file (RFC 5545) of an organization's events, by its slug. languages are those
+// that the reader prefers, as in Accept-Language. The cache shares the bytes, so no caller may change them.
 func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) {
-	if !slugForm.MatchString(slug) { // before it is kept under this name
+	if !slugForm.MatchString(slug) { // Such a slug must not become a key of the cache.
 		return nil, route.NoOrganization
 	}
 	l, ok := mail.ReadLanguage(languages)
@@ -101,7 +101,7 @@ func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now
 	})
 }
 
-// listProgram fills in the events that the organization has, and had, on.
+// listProgram fills in the organization's upcoming and past events.
 func (h *Handlers) listProgram(ctx context.Context, page *api.OrganizerPage, org int64, now time.Time) error {
 	list, err := h.discover(ctx, readmodel.Discovery{Org: org, Now: now.UnixMilli(), Limit: shownUpcoming + 1}, shownUpcoming)
 	if err != nil {

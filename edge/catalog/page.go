@@ -42,8 +42,8 @@ func (h *Handlers) getCustomization(c *route.Call, in *api.ByID) (*api.Customize
 	return &api.CustomizedPage{Customization: page, Defaults: defaultPage()}, err
 }
 
-// customize changes how an event's page looks. A change of the schedule is told to the world as a fact, but
-// this one is not: only the cached page is made again.
+// customize changes how an event's page looks. Unlike a change of the schedule, this makes no fact; it only refreshes
+// the cached page.
 func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedPage, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedP
 	return &api.CustomizedPage{Customization: page}, nil
 }
 
-// editPage writes the fields that were sent into a page. A null takes a field back to its default.
+// editPage writes the fields that were sent into a page. A null resets a field to its default.
 func editPage(page *api.Customization, in *api.Customize) {
 	usual := defaultPage()
 	setOrDefault(in.FAQs, &page.FAQs, usual.FAQs)

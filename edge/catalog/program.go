@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/program"
 )
 
-// What is told about an event beside its record: its schedule, its sections and how its
-// page looks. It lies in tables, which these handlers write before they tell the actor.
+// An event's program is its schedule, its sections and the settings of its page. The program is stored in tables and
+// not in the event's actor.
 
 // findOpen reads the id of an event that the caller may change. An event that has ended is refused with
 // INVALID_STATUS_TRANSITION, as its actor would refuse an edit.
@@ -56,7 +56,8 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// refusalOf turns what the program's tables refuse into refusals of the API. Other errors pass through.
+// refusalOf turns the errors of the program's store into refusals: none for a missing row, and CONFLICT for too many
+// rows. It returns other errors unchanged.
 func refusalOf(err error, none *engine.Refusal) error {
 	switch {
 	case errors.Is(err, program.ErrNotFound):
@@ -67,14 +68,13 @@ func refusalOf(err error, none *engine.Refusal) error {
 	return err
 }
 
-// rowLimit is the detail of CONFLICT for an event that has as many sessions or sections
-// as it may.
+// rowLimit holds the details of CONFLICT for an event that has the most sessions or sections that are allowed.
 type rowLimit struct {
 	Max int `json:"max"`
 }
 
-// tellOfChange tells the world that something about the event changed which its record does not
-// carry.
+// tellOfChange makes the event's actor journal that something changed which is not in its record, so that the public
+// fact event.updated is sent. It also refreshes the cached page.
 func (h *Handlers) tellOfChange(c *route.Call, number int64) error {
 	_, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Touch{})
 	if err != nil {

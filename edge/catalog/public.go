@@ -52,7 +52,7 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 	return v, nil
 }
 
-// publicEvent is an event as everybody sees it, without its ticket types.
+// publicEvent returns an event as everybody may see it, without its ticket types.
 func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)
@@ -140,8 +140,8 @@ func publicBranding(b []byte) api.JSON {
 	return out
 }
 
-// listTicketTypes lists the types of an event that the caller may see. Callers of its organization see all that is
-// written about them.
+// listTicketTypes lists the ticket types of an event. Callers of its organization with the scope tickets:read also
+// see hidden types, presale codes and what types deliver.
 func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {
 	_, p, err := h.Pages.FindVisible(c, h.Known, in.ID)
 	if err != nil {
@@ -182,7 +182,7 @@ func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.Ticke
 		}
 		v := view.TicketType(&r, p.Event.Details, own)
 		if r.Details.Quantity == inventory.Unlimited {
-			v.Sold = nil // the feed does not count what has no end
+			v.Sold = nil // The feed counts no sales of an unlimited type.
 		}
 		out = append(out, *v)
 	}

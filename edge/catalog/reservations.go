@@ -17,7 +17,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// defaultCalendar returns what a calendar is like before its organizer says otherwise.
+// defaultCalendar returns the configuration that a calendar has until its organizer changes it.
 func defaultCalendar() calendar.Config {
 	return calendar.Config{Mode: calendar.DateOnly, DailyCapacity: calendar.NoCapacity, MaxPerCustomer: 10, MaxAdvanceDays: 30}
 }
@@ -93,15 +93,15 @@ func readMinute(text string) (int64, bool) {
 // showMinute writes minutes since midnight as HH:MM.
 func showMinute(n int64) string { return fmt.Sprintf("%02d:%02d", n/60, n%60) }
 
-// The years for which a calendar knows the offsets of its zone.
+// These are the first and the last year for which a calendar knows its zone's offsets from UTC.
 const (
 	zoneFrom = 2020
 	zoneTo   = 2100
 )
 
-// transitionsOf lists when a time zone changes its offset, for the calendar's actor, which has no database of time
-// zones. It compares the offset of each day with the next one's and then looks for the moment between them, because
-// Time.ZoneBounds stands still at the end of leap years.
+// transitionsOf lists when a time zone changes its offset from UTC, for the calendar's actor, which has no database of
+// time zones. It compares the offsets of each day and the next, and then searches for the moment of the change. It
+// does not step from one Time.ZoneBounds to the next, because these make no progress at the end of leap years.
 func transitionsOf(zone string) ([]calendar.Transition, error) {
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
@@ -126,9 +126,9 @@ func transitionsOf(zone string) ([]calendar.Transition, error) {
 	return all, nil
 }
 
-// calendarOf returns how a reservation event is to be booked: the configuration that there is, or the default, with
-// what is sent. number is 0 for an event that does not exist yet. For other events it returns nil, and an issue if
-// the request sends a reservation.
+// calendarOf returns the new configuration of a reservation calendar: the present or the default one with the fields
+// that the request sends. number is 0 for an event that does not exist yet. For an event that is not a reservation
+// calendar it returns nil, and an issue if the request sends a configuration.
 func (h *Handlers) calendarOf(c *route.Call, number int64, t *event.Details, f route.Opt[api.ReservationFields]) (*calendar.Config, []route.Issue, error) {
 	if event.ProductType(t.Category) != event.ProductReservation {
 		if f.Set && !f.Null {
@@ -159,7 +159,8 @@ func isRefused(err error, code engine.Code) bool {
 	return ok && r.Code == code
 }
 
-// configure sends a reservation event's calendar its configuration. An event without a calendar has none to send.
+// configure sends a configuration to an event's calendar. It does nothing if conf is nil, as for an event that is not
+// a reservation calendar.
 func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config) (*calendar.Record, error) {
 	if conf == nil {
 		return nil, nil //nolint:nilnil // an event without a calendar
@@ -169,8 +170,8 @@ func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config)
 	return r, err
 }
 
-// reservationView shows how a reservation event is booked. The public sees neither paused slots nor how many a date
-// admits or a customer may have.
+// reservationView shows a calendar's configuration. With own false, for the public, it leaves out paused slots, the
+// limits for a day and for a customer, the rules for groups, and the closed dates. It returns nil if r is nil.
 func reservationView(r *calendar.Record, own bool) *api.Reservation {
 	if r == nil {
 		return nil
@@ -202,8 +203,8 @@ func reservationView(r *calendar.Record, own bool) *api.Reservation {
 	return v
 }
 
-// sortedSlots returns the slots in the order of a page: by the organizer's order, and by the start where that is
-// the same.
+// sortedSlots returns the slots in the order in which pages show them: by SortOrder, and slots with the same
+// SortOrder by their start.
 func sortedSlots(conf *calendar.Config) []calendar.Slot {
 	return slices.SortedStableFunc(slices.Values(conf.Slots), func(a, b calendar.Slot) int {
 		if a.SortOrder != b.SortOrder {
@@ -213,7 +214,7 @@ func sortedSlots(conf *calendar.Config) []calendar.Slot {
 	})
 }
 
-// showCapacity returns a capacity as answers show it: null without a limit.
+// showCapacity returns a capacity as answers show it: nil, which becomes null, if there is no limit.
 func showCapacity(n int64) *int64 {
 	if n == calendar.NoCapacity {
 		return nil
@@ -247,7 +248,7 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 	if in.To != "" {
 		day, err := keeper.ParseDay(in.To)
 		if err != nil {
-			day = 0 // before all that can be booked
+			day = 0 // a day before all that can be booked, so that the answer has none
 		}
 		to = min(last, day)
 	}
@@ -257,8 +258,8 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 	return v, nil
 }
 
-// dayView shows what is left of a date and of its slots. Where every slot has a limit, a date has no more left than
-// its slots together.
+// dayView shows how many places are left on a date and in its slots. If every slot has a limit, a date has no more
+// places left than its slots together.
 func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 	conf := &r.Config
 	v := api.DayView{Date: day.String(), Closed: conf.Closed(day)}
@@ -271,7 +272,7 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 			if s.Paused {
 				continue
 			}
-			// A slot admits no more than its date does, so the date's rest bounds each slot.
+			// A slot never has more places left than its date.
 			of := lesser(left, remaining(r, day, s.ID, s.Capacity))
 			if v.Closed {
 				of = 0
@@ -294,8 +295,8 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 	return v
 }
 
-// remaining returns how many more a capacity of a date or slot admits, or NoCapacity. slot is "" for the date as a
-// whole.
+// remaining returns how many places of a capacity are still free on a date, or NoCapacity if there is no limit. slot
+// is "" for the date as a whole.
 func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) int64 {
 	if capacity == calendar.NoCapacity {
 		return calendar.NoCapacity

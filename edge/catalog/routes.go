@@ -13,11 +13,11 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// eventBody bounds an event in JSON, in bytes: each of 50,000 characters of a description
-// may be twelve of them (an escaped surrogate pair), and there may be 80 entities.
+// eventBody is the most bytes of an event in JSON. A description may have 50,000 characters of up to twelve bytes
+// (an escaped surrogate pair), and there may be 80 entities.
 const eventBody = 1 << 20
 
-// courseBody bounds an event with the content of its course, in bytes.
+// courseBody is the most bytes of an event in JSON with the content of its course.
 const courseBody = 8 << 20
 
 // Routes are the area's rows, noun by noun.

@@ -23,7 +23,7 @@ func (h *Handlers) listSessions(c *route.Call, in *api.ByID) (*api.Schedule, err
 	return &api.Schedule{Sessions: sessionViews(sessions)}, nil
 }
 
-// createSession adds a session to an event's schedule, and then tells the world that the event has changed.
+// createSession adds a session to an event's schedule, and then makes the fact that the event has changed.
 func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.ScheduledSession, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -45,7 +45,7 @@ func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.Sch
 	return new(sessionView(n)), nil
 }
 
-// updateSession changes a session. If nothing is different after that, nobody is told.
+// updateSession changes a session. It makes the fact that the event has changed only if the session differs after it.
 func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.ScheduledSession, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -90,7 +90,7 @@ func sameSession(a, b *program.Session) bool {
 	return *a == c
 }
 
-// deleteSession removes a session, and tells the world that the event has changed.
+// deleteSession removes a session, and then makes the fact that the event has changed.
 func (h *Handlers) deleteSession(c *route.Call, in *api.SessionID) (*api.Gone, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {

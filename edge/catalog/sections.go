@@ -29,7 +29,7 @@ func (h *Handlers) listSections(c *route.Call, in *api.ByID) (*api.Sections, err
 	return &api.Sections{Sections: sectionViews(sections)}, nil
 }
 
-// createSection adds a section. Unlike sessions, sections are no fact for the world: only the page is made again.
+// createSection adds a section. Unlike a change of the schedule, this makes no fact; it only refreshes the cached page.
 func (h *Handlers) createSection(c *route.Call, in *api.CreateSection) (*api.Section, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -80,8 +80,9 @@ func editSection(n *program.Section, f *api.SectionFields) {
 	}
 }
 
-// deleteSection deletes a section that no ticket type names. A type claims a section before its record names it, so
-// claims are looked at one by one: those that have ended are removed with the section, and any other keeps it.
+// deleteSection deletes a section that no ticket type names. A request claims a section for a type (program.Use)
+// before the type's record names it. So deleteSection checks each claim: it removes claims that have ended together
+// with the section, and refuses with SECTION_IN_USE if there is any other claim.
 func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -134,8 +135,8 @@ func (h *Handlers) namesSection(c *route.Call, ref engine.Ref, section string) (
 	return t.Details.SectionID == section, nil
 }
 
-// claimSection makes sure that the section which a ticket type is to name exists, and is not deleted before the
-// type names it. A request without a section claims nothing.
+// claimSection claims a section for a ticket type that will name it, so that nobody can delete the section before. It
+// refuses a section that does not exist, and does nothing if the request names no section.
 func (h *Handlers) claimSection(c *route.Call, event int64, section route.Opt[string], ticketType int64) error {
 	if section.Value == "" {
 		return nil

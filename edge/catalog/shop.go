@@ -14,12 +14,12 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// maxMapped is how many addresses the map of the site may have: a site map file may list 50,000 (sitemaps.org).
-// Half of them are for events; there can be no more organizers than events.
+// maxMapped is the most addresses in the site map, because one file may list 50,000 (sitemaps.org). Half of them are
+// for events, because there can be as many organizers as events.
 const maxMapped = 50_000
 
-// shopOp is the operation that stands for writing a page on the server, because limits and metrics go by
-// operations.
+// shopOp stands for the pages that the server writes, which are no rows of the route table, because a Call needs an
+// operation.
 var shopOp = route.Op{ID: "shopPage", Method: fasthttp.MethodGet, Auth: route.Public, Tier: route.TierPublic}
 
 // ShopEvent returns an event as everybody may see it, for its page.

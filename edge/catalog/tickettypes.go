@@ -17,13 +17,13 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// defaultCap is how many tickets an order or a customer may hold if the
-// organizer names no cap.
+// defaultCap is the most tickets of a type that an order or a customer may have, unless the organizer sets another
+// cap.
 const defaultCap = 10
 
-// createTicketType makes a ticket type. The order of its steps matters: the section is claimed, then the event
-// gives the type a place among its types, and only then is the type made. A request that fails in between leaves a
-// claim or a place behind, which a repeat with the same Idempotency-Key uses.
+// createTicketType makes a ticket type in three steps: it claims the section, announces the type to the event, which
+// limits how many types there are, and then makes the type. A request that fails in between leaves the claim or the
+// announcement, which a repeat with the same Idempotency-Key uses.
 func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.TicketType, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	if err != nil {
 		return nil, err
 	}
-	// The type is told here that its event has a reserved seat map, because its actor does not know the map.
+	// The type's actor does not know the seat map, so the type is told here whether it is sold by seats only.
 	t.SeatsOnly = m.Attached && m.Mode == seatmap.Reserved
 	// The number is drawn last before the first write, so that a refused request uses none up. A repeat with
 	// the same Idempotency-Key gets the same number.
@@ -80,7 +80,8 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	return view.TicketType(r, e.Details, true), nil
 }
 
-// updateTicketType changes a ticket type. The section is claimed before the record names it, and settled after.
+// updateTicketType changes a ticket type. If the request names a section, it claims the section before the change and
+// notes after it that the type names the section now (settleSection).
 func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -152,8 +153,8 @@ func belowSold(err error) error {
 	return err
 }
 
-// typeRef returns the actor of a ticket type, named by its id or its number, if the event has it. The event is
-// asked first, because asking the actor of a type that does not exist would make the actor.
+// typeRef returns the reference to a ticket type's actor, given the type's id or number, if the event has the type. It
+// asks the event, because a request to the actor of a type that does not exist would load such an actor.
 func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref, error) {
 	notFound := &engine.Refusal{Code: engine.TicketTypeNotFound}
 	id, err := engine.ParseID(text)
@@ -174,9 +175,9 @@ func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref
 	return ref, nil
 }
 
-// editType writes the optional fields into a type, and judges the rules that span several fields or the event.
-// The event may have been moved since a sale's window and a refund's deadline were accepted, so these are judged
-// only when they are sent: an old one must not keep other fields from being changed.
+// editType writes the optional fields that were sent into a type, and checks the rules that concern several fields or
+// the event. It checks the sale's dates (window) and the refund deadline only if they were sent, because the event may
+// have moved since they were accepted, and old dates must not prevent a change of other fields.
 func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
 	takeTypeFields(t, f)
 	if f.Price.Set {
@@ -216,12 +217,11 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, w
 	return nil
 }
 
-// maxRefundYears is how far ahead a refund deadline may lie when no start of an
-// event bounds it.
+// maxRefundYears is how many years ahead a refund deadline may be, for products that have no start.
 const maxRefundYears = 5
 
-// judgeRefundDeadline refuses a refund deadline after the start of an event. A digital product or a reservation
-// does not start in that sense; its deadline may lie maxRefundYears ahead.
+// judgeRefundDeadline refuses a refund deadline after the start of the event. The deadline of a digital product or of
+// a reservation, which have no such start, may be up to maxRefundYears ahead.
 func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error {
 	if event.ProductType(e.Category) == event.ProductEvent {
 		if deadline > e.StartAt {

@@ -20,15 +20,15 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Tickets that an organization gives away: each is an order of its own, and all of a
-// request are made, or none.
+// The limits of a request that gives tickets away. Each ticket is an order of its own; the request makes all of
+// them or none.
 
 const (
-	maxRows = 500 // rows of data that a file may have
-	maxName = 200 // characters that a recipient's name may have
+	maxRows = 500 // most rows of data in a file
+	maxName = 200 // most characters of a recipient's name
 )
 
-// giveTickets gives a ticket to each of some recipients.
+// giveTickets gives a ticket to each recipient in the request. It refuses an address that occurs twice.
 func (h *Handlers) giveTickets(c *route.Call, in *api.GiveTickets) (*api.Given, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -51,7 +51,8 @@ func (h *Handlers) giveTickets(c *route.Call, in *api.GiveTickets) (*api.Given, 
 	return &api.Given{Issued: len(tickets), Tickets: tickets}, nil
 }
 
-// importTickets gives a ticket to each recipient that a file names.
+// importTickets gives a ticket to each recipient in a CSV file. It skips rows that are wrong or repeat an address,
+// and lists them in the answer.
 func (h *Handlers) importTickets(c *route.Call, in *api.ImportTickets) (*api.ImportedTickets, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -72,7 +73,8 @@ func (h *Handlers) importTickets(c *route.Call, in *api.ImportTickets) (*api.Imp
 	return &api.ImportedTickets{Imported: len(recipients), Skipped: len(skipped), Errors: skipped}, nil
 }
 
-// typeOf returns the number of an event's ticket type, by its id.
+// typeOf returns the number of a ticket type from its id. It refuses an id of another event or of another form, but
+// does not check whether the type exists.
 func typeOf(number int64, id string) (int64, error) {
 	t, err := engine.ParseID(id)
 	if err != nil || t.Event() != number || t != engine.NumberedID(number, t.Number()) {
@@ -81,8 +83,8 @@ func typeOf(number int64, id string) (int64, error) {
 	return t.Number(), nil
 }
 
-// issueComps makes the recipients' orders, all in one command. Their ids come from the request's name, so a repeat
-// finds them.
+// issueComps makes the recipients' orders, all in one command. The orders' ids are derived from the request's name
+// (secrets.Master.Request), so a repeated request finds the same orders.
 func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
 	typ, err := typeOf(number, ticketType)
 	if err != nil {
@@ -117,7 +119,8 @@ func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note stri
 	return tickets, nil
 }
 
-// placesIssue turns an actor's refusal of tickets that are for a seat or a date into an issue of the request.
+// placesIssue turns an actor's VALIDATION_ERROR, which means that the tickets are for a seat or a date, into an issue
+// of the request. It returns any other error unchanged.
 func placesIssue(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.Validation {
 		return route.Invalid(route.Issue{
@@ -127,7 +130,8 @@ func placesIssue(err error) error {
 	return err
 }
 
-// readRecipients reads the people that a file names, and the rows that it leaves out with the reason.
+// readRecipients reads the recipients in a file. skipped holds the rows that it leaves out, with the reason. It
+// returns an issue if the file is no CSV, lacks a column or has too many rows.
 func readRecipients(text string) (recipients []api.Recipient, skipped []api.SkippedRow, issue *route.Issue) {
 	broken := func(err error) *route.Issue {
 		return &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "is not CSV by RFC 4180: " + err.Error()}
@@ -165,7 +169,7 @@ func readRecipients(text string) (recipients []api.Recipient, skipped []api.Skip
 	}
 }
 
-// readRecipient reads the person that a row names, or returns why it can't be read.
+// readRecipient reads the recipient in a row, or returns the reason why the row is skipped.
 func readRecipient(email, name string) (r api.Recipient, reason string) {
 	r.Email, r.Name = format.CanonicalEmail(names.Clean(email)), names.Clean(name)
 	switch {

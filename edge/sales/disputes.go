@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// noteDisputes asks the provider for the disputes that a notice may be about, and keeps what it tells. No order hears
-// of them: the provider has taken the money from the account there, and not from what is kept here.
+// noteDisputes asks the provider for the disputes that a notice may be about, and stores them. It changes no order,
+// because the provider takes the money from the account there, and the organizer answers the dispute there.
 func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error {
 	gateway, err := h.Gateways.Choose(provider)
 	if err != nil {
@@ -31,7 +31,8 @@ func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error 
 	return nil
 }
 
-// noteDispute keeps one dispute, and mails the organization's owners. A payment that is not ours has none here.
+// noteDispute stores one dispute and queues letters to the organization's owners. It ignores a dispute of a payment
+// that is not ours.
 func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.Dispute) error {
 	p, err := h.findAttempt(ctx, provider, told.Reference)
 	if err != nil || p == nil {
@@ -52,7 +53,7 @@ func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.D
 	return h.Disputes.Note(ctx, &d, letters...)
 }
 
-// addressOwners makes the letters that tell the owners of an organization of a dispute.
+// addressOwners makes a letter about a dispute for each owner of the organization.
 func (h *Handlers) addressOwners(ctx context.Context, d *disputes.Dispute) ([]mailqueue.Mail, error) {
 	o, err := h.Accounts.Organization(ctx, d.Org)
 	if err != nil || o == nil {
@@ -100,7 +101,7 @@ func disputeView(d *disputes.Dispute) api.Dispute {
 	return v
 }
 
-// disputeGroups are the rows of payments that buyers have their bank take back.
+// disputeGroups are the rows about disputed payments.
 func (h *Handlers) disputeGroups() []route.Group {
 	return []route.Group{{
 		Prefix: "/api/v1/organizer/disputes",

@@ -17,11 +17,11 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// maxIssued is how many tickets one order of the organization's own may have.
+// maxIssued is the most tickets in one order that an organization makes itself.
 const maxIssued = 500
 
-// issueTickets makes an order for which nobody pays here, because the organization sells or gives away by itself.
-// Its wallet pays the fee in the same step as the tickets are made, or neither happens.
+// issueTickets makes an order for which nobody pays here, because the organization sells the tickets elsewhere or
+// gives them away. Either the tickets are made and the organization's wallet pays the fee, or neither happens.
 func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -70,7 +70,8 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 	}}, nil
 }
 
-// issuedView shows an order as the answer that makes it does.
+// issuedView shows an order in the state in which it was made, and returns that state too. If the order has ended
+// and left the ledger (Past), it reads the order from the read model.
 func (h *Handlers) issuedView(c *route.Call, r *ledger.OrderReply) (*api.Order, *order.Order, error) {
 	o := r.Order
 	if r.Past {
@@ -84,9 +85,9 @@ func (h *Handlers) issuedView(c *route.Call, r *ledger.OrderReply) (*api.Order, 
 	return v, o, err
 }
 
-// awaitFee waits for a moment until lists show that the wallet has paid an order's fee. The question to the wallet
-// comes after the order's completion, so the wallet has heard of that by the answer. A list that lags is better
-// than an error for what is done.
+// awaitFee waits until lists show that the wallet has paid an order's fee, but at most a second. The wallet has
+// heard of the order's completion before it answers the Get. awaitFee returns no error, because the order is
+// made in any case.
 func (h *Handlers) awaitFee(ctx context.Context, o *order.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -19,28 +19,28 @@ import (
 )
 
 const (
-	// maxNotice bounds the body of a provider's notice, in bytes.
+	// maxNotice is the most bytes of the body of a provider's notice.
 	maxNotice = 256 << 10
-	// maxNoticeKey bounds what a notice is known by, in bytes; a longer one is hashed.
+	// maxNoticeKey is the most bytes of a notice's key; a longer key is hashed.
 	maxNoticeKey = 200
 )
 
-// genuine is a notice whose signature was found good: it counts for its provider.
+// genuine stands for a notice with a good signature when the rate limit of its provider is counted (Gate.Admit).
 type genuine struct{ provider string }
 
-// LimitProvider is the provider that is counted.
+// LimitProvider returns the provider for which the notice counts.
 func (g genuine) LimitProvider() string { return g.provider }
 
-// handleNotices makes the Handler of a provider's notices. signature returns what the request says proves the
-// notice.
+// handleNotices makes the Handler of a provider's notices. signature returns the request's proof that the notice is
+// the provider's, which Gateway.Notice checks.
 func handleNotices[In any](h *Handlers, provider string, signature func(*In) string) route.Handler {
 	return route.HandleRaw("application/json", func(c *route.Call, in *In) (*api.Received, error) {
 		return h.receiveNotice(c, provider, signature(in))
 	})
 }
 
-// receiveNotice makes a notice of a provider durable, and leaves it to a job to ask the provider about the payment.
-// The notice alone issues nothing, because anybody might have sent it.
+// receiveNotice checks a notice's signature and stores the notice. A job then asks the provider about the payment
+// (ActOnNotice). The contents of the notice are not trusted.
 func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Received, error) {
 	provider, err := h.Gateways.Choose(name)
 	if err != nil {
@@ -49,7 +49,7 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 	digest := c.BodyHash()
 	told, err := provider.Notice(c.Body, signature)
 	switch {
-	case errors.Is(err, psp.ErrNotice): // it is the provider's, but we can't read it
+	case errors.Is(err, psp.ErrNotice): // The signature is good, but we can't read the notice.
 		told = psp.Notice{Event: "unreadable", Key: hex.EncodeToString(digest[:])}
 		h.Log.WarnContext(c.Context, "payment notice not understood", slog.String("provider", provider.Name), slog.Any("error", err))
 	case err != nil:
@@ -65,15 +65,15 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 		Body:  h.Secrets.Seal("payment notice", digest[:], c.Body),
 		About: notices.About{Provider: provider.Name, Reference: told.Reference, ProviderID: told.ProviderID, Dispute: told.Dispute},
 	})
-	if err != nil { // whatever it is, the provider keeps the notice and sends it again
+	if err != nil { // The provider sends a notice again after any answer that is not a success.
 		h.Log.ErrorContext(c.Context, "payment notice not taken", slog.String("provider", provider.Name), slog.Any("error", err))
 		return nil, engine.Refuse(engine.Unavailable, nil)
 	}
 	return &api.Received{Received: true}, nil
 }
 
-// noticeKey returns the key by which a notice is known, so that a second copy is not acted on. It has at most
-// maxNoticeKey bytes of UTF-8 without NUL.
+// noticeKey returns the key under which a notice is stored, so that a second copy has no effect. It is the
+// provider's key, or a hash of it if that is long or has other characters than printable ASCII.
 func noticeKey(key string) string {
 	if len(key) <= maxNoticeKey && isPlainText(key) {
 		return key
@@ -92,8 +92,8 @@ func isPlainText(s string) bool {
 	return true
 }
 
-// ActOnNotice asks the provider about the payment that a notice is about, and tells the order the answer. It
-// asks also for the disputes that the notice may be about. A payment that is not ours is none of our business.
+// ActOnNotice asks the provider about the payment that a notice is about, and reports the answer to the order. It
+// also asks for disputes if the notice may be about one. It ignores payments that are not ours.
 func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
@@ -126,12 +126,13 @@ func (h *Handlers) verifyNoticed(ctx context.Context, n *notices.About) error {
 	return sweep{h}.verifyAttempt(ctx, p)
 }
 
-// openingTime is longer than a node takes to note a payment that it opens at the provider.
+// openingTime is longer than a node needs from the beginning of an attempt until it has noted the payment that it
+// opens at the provider.
 const openingTime = time.Minute
 
-// isApart reports whether a payment at the provider is another one than its attempt has noted: a
-// later deposit to an address that has been paid, or one that a node opened and died before it
-// noted it. It returns an error while the attempt may be about to note this one.
+// isApart reports whether the provider's payment providerID differs from the one that its attempt has noted. That
+// happens with a later deposit to an address that has been paid, or if a node opened the payment and died before it
+// noted it. It returns an error while the attempt may still be about to note the payment.
 func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID string) (bool, error) {
 	o, err := h.Orders.FindInLedger(ctx, p.Order)
 	if err != nil {
@@ -147,8 +148,8 @@ func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID 
 	return a.ProviderID != providerID, nil
 }
 
-// takeDeposit asks the provider about money that came by another payment than the attempt's
-// own. It buys nothing: the order notes that it is to go back.
+// takeDeposit asks the provider about money that came by another payment than the attempt's own. That money does not
+// pay the order: the order notes that it must go back.
 func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit string) error {
 	gateway, err := h.Gateways.Provider(p.Provider)
 	if err != nil {
@@ -168,7 +169,7 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	return err
 }
 
-// findAttempt finds an attempt to pay with a provider by its reference; nil if it is none of ours.
+// findAttempt finds an attempt to pay with a provider by its reference. It returns nil if there is no such attempt.
 func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) (*readmodel.Payment, error) {
 	if reference == "" || !isPlainText(reference) {
 		return nil, nil //nolint:nilnil // it is somebody else's
@@ -181,7 +182,8 @@ func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) 
 	return &p, err
 }
 
-// FindPayment finds an attempt by its reference, also one that the read model does not have yet.
+// FindPayment finds an attempt by its reference. If the read model does not have the attempt, it waits until the read
+// model has all that is committed, and looks again. It returns readmodel.ErrNotFound if there is none.
 func (h *Handlers) FindPayment(ctx context.Context, reference string) (readmodel.Payment, error) {
 	p, err := h.Read.Payment(ctx, reference)
 	if !errors.Is(err, readmodel.ErrNotFound) {

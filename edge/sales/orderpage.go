@@ -27,11 +27,11 @@ import (
 // orderPageTickets is how many tickets one page of an order shows.
 const orderPageTickets = 50
 
-// orderPageOp is the operation that stands for the page of an order, because limits and metrics go by operations.
+// orderPageOp stands for the order's page, which is no row of the route table, because a Call needs an operation.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
 
-// OrderPage returns what a person sees who opens the mailed link to an order, in the first of languages (as in
-// Accept-Language) that we have.
+// OrderPage returns the contents of the page that the mailed link to an order opens. from is the index of the first
+// ticket to show. languages are those that the reader prefers, as in Accept-Language.
 func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error) {
 	number, err := engine.ParseID(id)
 	if err != nil {
@@ -157,7 +157,7 @@ func (h *Handlers) deadlinesOf(o *order.Order, v *api.Order, p *live.Page, l mai
 	return append(notices, fmt.Sprintf(words.Moved, moment(until), h.Letters.RefundsURL()))
 }
 
-// buyerHas reports whether a ticket of an order that still is its buyer's has a property.
+// buyerHas reports whether has is true for any ticket of an order that the buyer still owns.
 func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
 	for i := range v.Tickets {
 		if o.IsOwnedBy(o.Email, o.FirstTicket+uint32(i)) && has(&v.Tickets[i]) { //nolint:gosec // an order's ticket
@@ -172,8 +172,8 @@ func isGood(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "ch
 // mayBeGivenBack reports whether the ticket's money may be asked for now.
 func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 
-// liveFor returns what the page of an order with scripts is for. holds says that its buyer has tickets that are
-// good.
+// liveFor returns, in words, what a buyer can do on the order's page with scripts. holds says that the buyer has
+// valid tickets.
 func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) string {
 	switch {
 	case o.Unpaid():
@@ -189,8 +189,8 @@ func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) s
 	}
 }
 
-// pageTransfer returns the bank transfer that an order waits for, with its moments by the clocks of a zone, or nil
-// if it waits for none.
+// pageTransfer returns the bank transfer that an order waits for, with its times in the given zone, or nil if the
+// order waits for none.
 func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *web.OrderTransfer {
 	i := slices.IndexFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
 	if i < 0 || !o.Unpaid() {
@@ -221,8 +221,8 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Languag
 	return lines
 }
 
-// pageTicket shows a ticket as the page does, with its codes if a gate takes them. kept says that the buyer has not
-// passed it on.
+// pageTicket returns a ticket for the order's page. It has codes only if the ticket is valid and the event has a
+// venue. kept says that the buyer has not passed the ticket on.
 func pageTicket(t *api.Ticket, kept bool, e *mail.Event, l mail.Language) web.OrderTicket {
 	words := web.OrderWordsIn(l == mail.German)
 	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(words.TicketOf[t.Status], t.Status)}

@@ -23,16 +23,15 @@ import (
 	"boxoffice/persistence/promos"
 )
 
-// placeOrder sends the order to its event, which runs it. The order's id is
-// derived from the Idempotency-Key, so that a repeat finds the same order
-// without a table of keys. The answer shows the order as it was when it was made:
-// a repeat has the same, byte for byte.
+// placeOrder sends the order to its event's actor. The order's id is derived from the Idempotency-Key, so that a
+// repeat finds the same order without a table of keys. The answer shows the order as it was when it was made, so
+// that the answer to a repeat is the same, byte for byte.
 func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	number, lines, err := orderLines(in.Items)
 	if err != nil {
 		return nil, err
 	}
-	address := cmp.Or(in.GuestEmail, c.Principal.Email) // who is signed in need not say it
+	address := cmp.Or(in.GuestEmail, c.Principal.Email) // A user who is signed in may leave the address out.
 	email := order.NormalEmail(address)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
@@ -95,9 +94,9 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	return h.showMade(c, o)
 }
 
-// showMade shows an order as the answer that makes it does, with QR payloads of that moment. Whoever
-// buys gets the token that opens the order. An API key sees of the tickets what its scopes let it
-// see, and gets the token if that opens no more.
+// showMade shows an order as it was made, with the QR payloads of that time. The buyer also gets the token that
+// opens the order. An API key sees only what its scopes allow, and gets the token only if the token would show the
+// key nothing more.
 func (h *Handlers) showMade(c *route.Call, o *order.Order) (*api.Order, error) {
 	reader := orders.Person(o.Email)
 	if c.Principal.Kinds.Has(route.Key) {
@@ -111,9 +110,9 @@ func (h *Handlers) showMade(c *route.Call, o *order.Order) (*api.Order, error) {
 	return v, nil
 }
 
-// findCode returns the promo code that a buyer types, or nil without one. A name that no code has is sent on as the
-// code of number 0, which refuses it: the event answers a repeated order before that, even if its code is gone by
-// now. Such a name counts as a guess, because the answer tells whether there is a code.
+// findCode returns the promo code that a buyer typed, or nil if text is empty. For an unknown code it returns the
+// code with number 0, which always refuses. So the event can still answer a repeated order whose code has been
+// removed since. An unknown code counts as a guess, and too many guesses are refused.
 func (h *Handlers) findCode(c *route.Call, org, number int64, text string) (*order.Promo, error) {
 	if text = strings.ToUpper(strings.TrimSpace(text)); text == "" {
 		return nil, nil //nolint:nilnil // no code is an answer
@@ -132,8 +131,8 @@ func (h *Handlers) findCode(c *route.Call, org, number int64, text string) (*ord
 	return &order.Promo{Ref: engine.PromoRef(org, code), Code: text}, nil
 }
 
-// boxOffice refuses an API key to sell what is not its organization's, as code
-// says, or without the scope to sell. Everybody else buys for themselves.
+// boxOffice refuses an API key that would sell for another organization, with the given code, or that lacks the
+// row's scopes. It refuses nobody else, because everybody else buys for themselves.
 func (h *Handlers) boxOffice(c *route.Call, org int64, code engine.Code) error {
 	if !c.Principal.Kinds.Has(route.Key) {
 		return nil
@@ -145,7 +144,8 @@ func (h *Handlers) boxOffice(c *route.Call, org int64, code engine.Code) error {
 	return route.ActFor(c, g)
 }
 
-// orderLines reads the lines of a buyer's order, which has one of each type, date and slot.
+// orderLines reads the lines of a buyer's order. Unlike readLines, it refuses two lines with the same type, date and
+// slot.
 func orderLines(items []api.OrderItem) (int64, []order.Line, error) {
 	for i := range items {
 		for j := range items[:i] {
@@ -160,7 +160,8 @@ func orderLines(items []api.OrderItem) (int64, []order.Line, error) {
 	return readLines(items)
 }
 
-// readLines reads the lines' ticket types, which name their event.
+// readLines reads the lines of an order, and returns the number of their event, which the ids of the ticket types
+// contain. It refuses lines of different events.
 func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 	lines := make([]order.Line, len(items))
 	var number int64
@@ -202,7 +203,8 @@ func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 	return number, lines, nil
 }
 
-// seatIssues turns an actor's refusal of the seats of an order, or of their absence, into issues of the request.
+// seatIssues turns an actor's VALIDATION_ERROR about seats, or about missing seats, into issues of the request. It
+// returns any other error unchanged.
 func seatIssues(err error, items []api.OrderItem) error {
 	r, ok := err.(*engine.Refusal) //nolint:errorlint // ask returns refusals bare
 	if !ok || r.Code != engine.Validation {
@@ -233,17 +235,15 @@ func seatIssues(err error, items []api.OrderItem) error {
 	return route.Invalid(issues[:min(len(issues), route.MaxIssues)]...)
 }
 
-// nameOrder sets the ids under which the event looks for the order of a request:
-// the one that the order gets if it is new, and those that the same request may
-// have had before.
+// nameOrder sets the ids under which the event looks for the order of a request: the id that a new order gets, and
+// the alias, the id that the same request may have had on the day before.
 //
-// An id is derived from the request's name, which is an HMAC under the master key,
-// and the day; or it is random without an Idempotency-Key. It has 74 bits besides
-// the event's number, and nobody can search for two keys that share them: of 100
-// million orders of one event, two have one id with a probability of 3e-7. The
-// ledger knows an order by its id for 24 hours after its end, and a key that comes
-// again later must not give another order the same id. So a repeat may have had
-// the other day's id, its alias.
+// An id is derived from the request's name, which is an HMAC under the master key, and from the day. (Without an
+// Idempotency-Key it is random.) It has 74 bits besides the event's number. Of 100 million orders of one event,
+// two have the same id with a probability of 3e-7, and nobody can search for two keys with the same id.
+//
+// The day is part of the id because the ledger knows an order by its id only for 24 hours after its end. If a client
+// uses a key again later, the new order must not get the id of the old one.
 func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
 	cmd.Order, cmd.Alias = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
 }
@@ -276,8 +276,8 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	return h.Orders.Show(c, o, reader)
 }
 
-// extendOrder gives an unpaid order more time. Two clicks that saw the same order give it once, and so does
-// a request that is sent again after its node died.
+// extendOrder gives an unpaid order more time. Two clicks on a page that shows the same number of extensions give it
+// only once, and so does a request that is repeated with its Idempotency-Key after its node has died.
 func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -295,15 +295,15 @@ func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, 
 	return h.showWaiting(c, r.Order, reader)
 }
 
-// requestOf returns a number by which an actor knows a request with an Idempotency-Key again.
+// requestOf returns a number by which an actor recognizes a repeated request with the same Idempotency-Key.
 func requestOf(c *route.Call) uint64 {
 	id := c.CommandID()
 	return binary.LittleEndian.Uint64(id[:])
 }
 
-// countsOf returns the counts of a rule for networks and events that a request about an order goes into: without it
-// a network would keep more of an event's stock for nothing than by placing orders. An organization's own orders
-// are in none.
+// countsOf returns the count that a request about an order adds to: the one of its event and the client's network,
+// for the given rule. The rule prevents that one network keeps an event's stock for long without paying. It returns
+// none for an organization's own orders.
 func (h *Handlers) countsOf(c *route.Call, rule limit.RateRule, o *order.Order) []limit.Guess {
 	if o.Client == 0 {
 		return nil

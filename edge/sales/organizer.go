@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// What an organization sees of its orders and does with them.
+// The handlers in this file let an organization list, read and cancel its orders.
 
 func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.Order], error) {
 	org, err := route.FindOrganization(c, in.OrgID)

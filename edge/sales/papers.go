@@ -22,20 +22,20 @@ import (
 	"boxoffice/engine/order"
 )
 
-// What an order's buyer takes along: tickets on paper, and dates for a calendar.
+// This file makes the files of an order: the PDF of its tickets, and the calendar file.
 
-// maxSheets is how many tickets one file has. The request for the next ones says from which on.
+// maxSheets is the most tickets in one PDF. A request for the next ones sets from.
 const maxSheets = 100
 
-// A ticket's page, in mm.
+// These are the measures of a ticket's page, in millimetres.
 const (
 	sheetWidth  = 210.0
 	sheetMargin = 20.0
 	sheetCode   = 70.0 // the side of the QR code
 )
 
-// printTickets answers with the tickets of an order that live and whose codes its reader sees, a page
-// for each.
+// printTickets answers with a PDF that has a page for each ticket of the order that is valid and whose codes the
+// reader may see. It is a CONFLICT if there are none.
 func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Content, error) {
 	o, reader, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 	return wholeFile("application/pdf", v.OrderNumber+".pdf", file), nil
 }
 
-// getCalendar answers with the dates of an order's event, or those that it has booked.
+// getCalendar answers with a calendar file of the order's event, or of the visits that the order has booked.
 func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Content, error) {
 	o, _, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
@@ -107,7 +107,7 @@ func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Cont
 	return wholeFile("text/calendar; charset=utf-8", secrets.OrderNumber(o.ID)+".ics", file.Body), nil
 }
 
-// soldOrder opens an order that has tickets, with its event.
+// soldOrder opens an order and its event's page. It refuses an order that was not sold and so has no tickets.
 func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, orders.Reader, *live.Page, error) {
 	o, reader, err := h.Orders.Open(c, id, token)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, ord
 	return o, reader, p, err
 }
 
-// wholeFile makes an answer of bytes that are all there.
+// wholeFile makes an answer from a file that is in memory.
 func wholeFile(mediaType, name string, file []byte) *route.Content {
 	return &route.Content{
 		Type: mediaType, Name: name, Size: int64(len(file)), Tag: tagOf(file), At: time.Now(), Cache: "private, no-store",
@@ -142,9 +142,9 @@ type sheet struct {
 	ticket      *api.Ticket
 	event       *mail.Event
 	number      string // the number of the order
-	code, short string // the codes that the door reads; "" if it takes none from paper
-	live        string // where the code that the door takes is shown
-	over        string // why the ticket admits nobody; "" if it does
+	code, short string // the printed payload and the door code; "" if the gates accept no code on paper
+	live        string // the address that shows the rotating code, if the gates accept only that; else ""
+	over        string // why the ticket admits nobody; "" if it is valid
 }
 
 // sheetWords are the words of a ticket on paper in one language.
@@ -166,7 +166,7 @@ var sheetTexts = map[mail.Language]*sheetWords{
 
 func (s *sheet) words() *sheetWords { return sheetTexts[s.language] }
 
-// rows returns what the ticket says of itself, each with its word.
+// rows returns the lines of the ticket, each with its label and its text; a text may be empty.
 func (s *sheet) rows() [][2]string {
 	t, w := s.ticket, s.words()
 	rows := [][2]string{{w.when, s.event.When(s.language)}, {w.where, s.event.Where(s.language)}, {w.ticket, t.TierName}}
@@ -179,7 +179,7 @@ func (s *sheet) rows() [][2]string {
 	return append(rows, [2]string{w.organizer, s.event.Organizer}, [2]string{w.order, s.number})
 }
 
-// How a ticket's page is written.
+// These are the styles of the texts on a ticket's page.
 var (
 	sheetTitle = paper.Style{Size: 24, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}, Lines: 5}
 	sheetWord  = paper.Style{Size: 9, Color: paper.Color{R: 110, G: 110, B: 120}}

@@ -23,7 +23,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// askTime bounds the questions about an order's attempts. It leaves enough of providerTime to report the answers.
+// askTime is how long VerifyAttempts may ask providers. It leaves enough of providerTime to report the answers.
 const askTime = providerTime - 3*time.Second
 
 // payOrder opens an attempt to pay at the provider, or returns the open one.
@@ -51,14 +51,15 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 
 // paying is how somebody wants to pay an order.
 type paying struct {
-	provider    string // "" for the first one
-	payCurrency string // of coins; "" for others, and for the usual one
-	email       string // for the provider's receipt
-	back        string // where the provider leads the payer back to
-	byLink      bool   // somebody else pays than the buyer
+	provider    string // the provider's name; "" for the deployment's first one
+	payCurrency string // the coin to pay with; "" for the usual coin, and if the payer does not pay with coins
+	email       string // the address for the provider's receipt
+	back        string // the address to which the provider leads the payer back
+	byLink      bool   // the payer has the payment link and is not the buyer
 }
 
-// openPayment opens an attempt to pay an order at the provider, or returns the open one.
+// openPayment opens an attempt to pay an order, also at the provider, or returns the open one. It returns the order
+// as it is then.
 func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	provider, err := h.Gateways.Choose(p.provider)
 	if err != nil {
@@ -97,7 +98,8 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 	return o, a, nil
 }
 
-// beginAttempt opens an attempt to pay an order with a provider, or returns the open one.
+// beginAttempt asks the order's event for an attempt to pay with a provider, which may be a new one or one that is
+// open. It does not call the provider; beginAt does.
 func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	begin := ledger.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
@@ -123,8 +125,8 @@ func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *or
 	return r.Order, a, nil
 }
 
-// refusePrice makes what the provider says of a coin that it does not know an issue of the
-// request's.
+// refusePrice turns the provider's error for an unknown coin into an issue of the request. It returns any other error
+// unchanged.
 func refusePrice(err error) error {
 	if errors.Is(err, psp.ErrUnknownCoin) {
 		return route.Invalid(route.Issue{Path: "payCurrency", Code: route.IssueEnum, Message: "must be one of GET /payments/crypto/currencies"})
@@ -134,7 +136,7 @@ func refusePrice(err error) error {
 
 // listPayMethods lists the providers that a buyer can choose among, all on one page.
 func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
-	var of *event.Details // nil: no event was named
+	var of *event.Details // nil: the request names no event
 	if in.EventID != "" {
 		_, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 		if err != nil {
@@ -177,11 +179,11 @@ func (h *Handlers) listCoins(c *route.Call, _ *route.None) (*api.List[api.Coin],
 	return out, nil
 }
 
-// maxReturnURL bounds the address that a payer is led back to, in bytes.
+// maxReturnURL is the most bytes of a returnUrl.
 const maxReturnURL = 2000
 
-// returnTo returns where the provider leads the payer back to: the address that the caller asks for, or our own
-// page of the order. Nothing is added to it, and no token of ours, because the provider and the page are strangers.
+// returnTo returns the address to which the provider leads the payer back: the one that the request asks for, or our
+// own page of the order. The address contains no token of ours, because the provider and a foreign page see it.
 func (h *Handlers) returnTo(id engine.OrderID, asked string) (string, error) {
 	if asked == "" {
 		return h.orderPage(id), nil
@@ -210,15 +212,16 @@ func (h *Handlers) orderPage(id engine.OrderID) string {
 	return h.BaseURL + "/o/" + id.String()
 }
 
-// beginning is a payment that is being opened. A payer with the order's link keeps no buyer waiting.
+// beginning names an attempt that is being opened at a provider (lockBegin). byLink belongs to it, so that a payer
+// with the payment link never makes the buyer wait.
 type beginning struct {
 	order    engine.OrderID
 	provider string
 	byLink   bool
 }
 
-// lockBegin lets one caller at a time open a payment of an order, so that two do not
-// both begin it at the provider.
+// lockBegin lets only one caller on this node at a time open the attempt, so that no two callers begin it at the
+// provider. The caller must call done. It returns the context's error if ctx ends first.
 func (h *Handlers) lockBegin(ctx context.Context, key beginning) (done func(), err error) {
 	for {
 		mine := make(chan struct{})
@@ -237,7 +240,8 @@ func (h *Handlers) lockBegin(ctx context.Context, key beginning) (done func(), e
 	}
 }
 
-// openAttempt returns the open attempt with a provider, either the buyer's or the one by the order's payment link.
+// openAttempt returns the open attempt with a provider, either the buyer's or, with byLink, the one by the payment
+// link. It returns nil if there is none.
 func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.Provider == provider && a.ByLink() == byLink && a.Open() {
@@ -247,8 +251,9 @@ func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 	return nil
 }
 
-// beginAt begins the attempt's charge at the provider and notes where the buyer pays. If the outcome of the begin
-// is unknown, or its reference is spent, the attempt fails, and the next one has a new reference.
+// beginAt begins the attempt's charge at the provider and notes in the order where the payer pays. If it is unknown
+// whether the charge has begun, if the provider has seen the reference before, or if the amount is too small, the
+// attempt is marked as failed, so that the next one gets a new reference.
 func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, psp.Charge{
@@ -279,8 +284,8 @@ func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, 
 	return r.Order, nil
 }
 
-// verifyPayment asks the providers about the order's attempts, and tells the event what they say. Clients may poll
-// it.
+// verifyPayment asks the providers about the order's attempts, reports the answers to the event, and shows the order.
+// Clients may poll it.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
 	if err != nil {
@@ -301,10 +306,9 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	return v, h.addSentAt(c, o, v)
 }
 
-// VerifyAttempts asks about each of the order's attempts that money may still
-// have come of, has the event act on every answer, and returns the order as it
-// then stands. An attempt without an answer hides none of the others:
-// the first such error is returned beside the order.
+// VerifyAttempts asks the providers about each of the given attempts that was opened and has neither succeeded nor
+// been refunded. It reports every answer to the event, and returns the order as it is then. If some attempts
+// fail to be verified, the others are still reported, and it returns the first error together with the order.
 func (h *Handlers) VerifyAttempts(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
 	answers := make([]providerAnswer, len(attempts))
 	within, cancel := context.WithTimeout(ctx, askTime)
@@ -333,15 +337,16 @@ func (h *Handlers) VerifyAttempts(ctx context.Context, o *order.Order, attempts 
 	return o, first
 }
 
-// providerAnswer is what a provider says of an attempt, if it knows it.
+// providerAnswer is what a provider says about an attempt. known is false if there is no outcome, because the
+// provider has never seen the attempt or because of err.
 type providerAnswer struct {
 	psp.Outcome
 	known bool
 	err   error
 }
 
-// isOver reports whether money that still comes for an order goes back in any case: it is paid, or was cancelled. One that
-// ended unpaid may take its stock again.
+// isOver reports whether an order is sold or cancelled, so that money which still comes for it goes back in any
+// case. Money for an order that expired or failed may still complete the order.
 func isOver(o *order.Order) bool { return o.Sold() || o.Status == order.StatusCancelled }
 
 // askAttempt asks the provider about one attempt. An attempt that was never begun there has no answer, and no
@@ -358,11 +363,11 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }
 
-// reportAttempt tells the event what a provider says of an attempt, and returns the order as it is then. Money that
-// no order takes is logged as an error, because a person has to send it back.
+// reportAttempt reports a provider's outcome of an attempt to the event, and returns the order as it is then. If money
+// came for an order that has left the ledger, it logs an error, because a person has to send the money back.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {
 	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
-	paid := out.Status == psp.Succeeded // of others the amount is what was asked for, or has gone back
+	paid := out.Status == psp.Succeeded // With any other status, Amount is not money that we have.
 	if paid {
 		report.Received = out.Amount
 	}
@@ -381,7 +386,7 @@ func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.A
 	return o, nil
 }
 
-// attemptStatus is a provider's word in the words of attempts.
+// attemptStatus translates the status of a provider's outcome into the status of an attempt.
 var attemptStatus = map[psp.Status]string{
 	psp.Pending:    order.AttemptPending,
 	psp.Processing: order.AttemptProcessing,

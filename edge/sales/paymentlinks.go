@@ -13,7 +13,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// makePaymentLink gives the link by which somebody else pays an order.
+// makePaymentLink answers with the link with which somebody else can pay an order. It stores nothing, because the
+// link's token is derived from the order.
 func (h *Handlers) makePaymentLink(c *route.Call, in *api.MakePaymentLink) (*api.PaymentLink, error) {
 	o, _, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -25,8 +26,8 @@ func (h *Handlers) makePaymentLink(c *route.Call, in *api.MakePaymentLink) (*api
 	return &api.PaymentLink{URL: h.payPage(h.Secrets.PaymentLinkToken(o.ID)), ExpiresAt: api.At(o.ExpiresAt)}, nil
 }
 
-// payPage is the page of a payment link. A provider learns its address, because it leads the payer back to
-// it: the link shows nothing that the provider has not been told, and can only pay.
+// payPage returns the address of a payment link's page. The provider learns it, because it leads the payer back
+// there. That does no harm: with the link, people can only see what is paid, and pay.
 func (h *Handlers) payPage(token string) string { return h.BaseURL + "/pay/" + token }
 
 // getPaymentLink shows a payer the order of a payment link.
@@ -56,7 +57,8 @@ func (h *Handlers) payByLink(c *route.Call, in *api.PayByLink) (*api.LinkedOrder
 	return h.showLinked(c, o)
 }
 
-// verifyByLink asks the providers how far the attempts are to pay the order of a payment link.
+// verifyByLink asks the providers about the attempts of a payment link's order that its payer may go on with
+// (attemptsOfPayer), and shows the order.
 func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.LinkedOrder, error) {
 	o, err := h.openLink(c, in.Token)
 	if err != nil {
@@ -70,7 +72,7 @@ func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.Linke
 	return h.showLinked(c, o)
 }
 
-// openLink finds the order of a payment link.
+// openLink finds the order of a payment link, or refuses the token with ORDER_NOT_FOUND.
 func (h *Handlers) openLink(c *route.Call, token string) (*order.Order, error) {
 	id, ok := h.Secrets.ParsePaymentLink(token)
 	if !ok {
@@ -79,8 +81,8 @@ func (h *Handlers) openLink(c *route.Call, token string) (*order.Order, error) {
 	return h.Orders.Find(c.Context, id)
 }
 
-// linkedStatus is the status of an order in the words of payment links, which do not tell the payer of
-// money that went back later.
+// linkedStatus returns the status of an order for a payment link. An order that was sold stays "paid", so that its
+// payer does not learn about later refunds.
 func linkedStatus(o *order.Order) string {
 	if o.Sold() {
 		return "paid"
@@ -124,9 +126,9 @@ func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Orde
 	return nil
 }
 
-// attemptsOfPayer returns the attempts that a payer with the link may go on with: those by the link, and the
-// buyer's addresses for coins and transfers. A provider's page that the buyer has opened shows the buyer's address,
-// and is for the buyer alone. One attempt at most is open of each provider and side, so they are few.
+// attemptsOfPayer returns the open attempts that a payer with the link may go on with: those by the link, and the
+// buyer's attempts to pay with coins or by transfer. It leaves out the other attempts of the buyer, because the
+// provider's page shows the buyer's e-mail address.
 func attemptsOfPayer(o *order.Order) (attempts []order.Attempt) {
 	for _, a := range o.Attempts {
 		if a.Open() && a.Opened() && (a.URL == "" || a.ByLink()) {

@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// resendOrder mails an order's confirmation, with its tickets, to its buyer once more.
+// resendOrder queues a letter that mails an order's confirmation with its tickets to the buyer once more. A request
+// that is repeated with its Idempotency-Key queues only one.
 func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {

@@ -17,7 +17,7 @@ const own = route.Member | route.Key
 // guest are the credentials of whoever buys.
 const guest = route.Public | route.OrderToken | route.User | own
 
-// providerTime bounds the operations that ask a payment provider.
+// providerTime is the Timeout of operations that ask a payment provider.
 const providerTime = 15 * time.Second
 
 var (

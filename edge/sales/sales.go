@@ -43,14 +43,14 @@ type Deps struct {
 	Disputes  *disputes.Store
 	Accounts  *accounts.Store
 	Secrets   *secrets.Master
-	// Admit refuses an order, or a hold of seats (without a buyer), that a waiting room has not admitted
-	// (rooms.Handlers). late says that the order's admission has run out and that the order may be a repeat;
-	// CountLate counts one that is none.
+	// Admit refuses an order, or a hold of seats (with an empty buyer), that a waiting room has not admitted
+	// (rooms.Handlers.Admit). late says that the order's admission has run out, and that the order may repeat an
+	// earlier one. If it does not, the caller must call CountLate, which counts the refusal.
 	Admit     func(c *route.Call, org, number int64, admission, buyer string) (late bool, err error)
 	CountLate func()
-	// NoteOrder is told how long each order took to be decided: rooms are steered by it.
+	// NoteOrder counts how long the decision about an order took. Waiting rooms adjust their rates by it.
 	NoteOrder func(took time.Duration)
-	// NudgeRefunds makes the sweep send soon the money that an order gives back (refunds.Handlers).
+	// NudgeRefunds makes the sweep of refunds soon send the money that an order gives back (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service
 	Env          string         // live or test
@@ -63,7 +63,7 @@ type Deps struct {
 // Handlers answer the area's requests. They may be called by any goroutine.
 type Handlers struct {
 	Deps
-	begins *xsync.Map[beginning, chan struct{}] // the payment attempts that are being opened at a provider; the channel is closed when one is done
+	begins *xsync.Map[beginning, chan struct{}] // the attempts that are being opened; a channel is closed when its attempt is done
 }
 
 // New makes the handlers.

@@ -13,7 +13,8 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// principalOf returns who asks, in the form that actors know: an account, an API key, or a client's network.
+// principalOf returns a number for the caller, by which seat maps tell holders apart: a hash of the account, of the
+// API key, or of the client's network.
 func (h *Handlers) principalOf(c *route.Call) uint64 {
 	switch p := &c.Principal; {
 	case p.Kinds.Has(route.User):
@@ -125,8 +126,8 @@ func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, e
 	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
-// seatedEvent returns the number and the organization of an event that the caller may see. Whether it has seats,
-// its seat map says.
+// seatedEvent returns the number and the organization of an event that the caller may see. It does not check whether
+// the event has seats; the seat map refuses if there are none.
 func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -136,8 +137,7 @@ func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err
 	return number, org, h.boxOffice(c, org, engine.EventNotFound)
 }
 
-// seatsForSale returns what seatedEvent does, for an event that has not ended. Everybody may still look at the
-// seats of one that has, but hold none.
+// seatsForSale does what seatedEvent does, and refuses an event that has ended, whose seats nobody can hold.
 func (h *Handlers) seatsForSale(c *route.Call, id string) (number, org int64, err error) {
 	number, org, err = h.seatedEvent(c, id)
 	if err != nil {
@@ -153,7 +153,7 @@ func (h *Handlers) seatsForSale(c *route.Call, id string) (number, org int64, er
 	return number, org, nil
 }
 
-// seatsClosed is the detail of NOT_ON_SALE for the seats of an event.
+// seatsClosed holds the details of NOT_ON_SALE for the seats of an event that has ended.
 type seatsClosed struct {
-	Reason string `json:"reason"` // event_ and its status
+	Reason string `json:"reason"` // "event_" and the event's status
 }

@@ -13,19 +13,19 @@ import (
 
 const (
 	sweepEvery   = 2 * time.Second // how often the sweep looks for attempts that are due
-	sweepBatch   = 64              // how many attempts one round looks at
-	sweepAtATime = 8               // how many attempts are looked at together
-	sweepCall    = providerTime    // how long a look at one attempt may take
-	// lastCheck bounds the pauses between two looks at an attempt: each is as long
-	// as the attempt was old at the last one.
+	sweepBatch   = 64              // most attempts that one round checks
+	sweepAtATime = 8               // how many attempts are checked at the same time
+	sweepCall    = providerTime    // how long the check of one attempt may take
+	// lastCheck is the longest pause between two checks of an attempt. A pause is as long as the attempt was old
+	// at the last check, but at least readmodel.FirstCheck.
 	lastCheck = 6 * time.Hour
 )
 
-// sweep asks providers about payments that nobody verifies, so that money which comes late
-// is never silently lost.
+// sweep asks providers about attempts to pay that nobody verifies, so that late money is never lost unnoticed.
 type sweep struct{ *Handlers }
 
-// SweepPayments sweeps until the context ends. One node of a cluster does.
+// SweepPayments checks the attempts that are due, again and again until the context ends. Only one node of a cluster
+// runs it.
 func (h *Handlers) SweepPayments(ctx context.Context) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)
@@ -57,17 +57,17 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// checkPayment asks about one attempt. Other attempts of its order come up by themselves.
+// checkPayment verifies one attempt and notes when the next check is due. Each attempt of an order has its own checks.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
 	if err := w.verifyAttempt(ctx, p); err != nil {
-		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // if this fails, it is due again at once
+		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // If this fails, the attempt stays due.
 		return err
 	}
 	age := now.Sub(time.UnixMilli(p.At))
 	return w.Read.CheckPayment(ctx, p.Reference, now.Add(min(max(age, readmodel.FirstCheck), lastCheck)))
 }
 
-// verifyAttempt asks the provider about one attempt, and tells the order the answer.
+// verifyAttempt asks the provider about one attempt, and reports the answer to the order.
 func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()

@@ -16,11 +16,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Orders that are paid by bank transfer: until when they wait, and what their buyers tell of the money. The area of
-// receipts has the money that came.
-
-// transferWindow returns for how long an event's orders wait for a transfer: as the event says, else the
-// deployment.
+// This file is about orders that are paid by bank transfer: how long they wait, and that a buyer says that the money
+// is sent. The money that arrives is the business of edge/receipts.
+// transferWindow returns how long an event's orders wait for a transfer: the event's own number of days, or else the
+// deployment's time.
 func transferWindow(e *event.Details, deployment time.Duration) time.Duration {
 	if e.TransferDays != 0 {
 		return time.Duration(e.TransferDays) * 24 * time.Hour
@@ -28,9 +27,9 @@ func transferWindow(e *event.Details, deployment time.Duration) time.Duration {
 	return deployment
 }
 
-// transferDue returns until when an order waits for a transfer, in unix milliseconds: for the window
-// since it was placed, and not past the end of the sale of any of its ticket types. It refuses if the sale
-// ends sooner than a transfer arrives.
+// transferDue returns until when an order waits for a transfer, in unix milliseconds: for transferWindow after the
+// order was placed, but not past the end of the sale of any of its ticket types. It refuses if the sale ends
+// before a transfer can arrive (transfer.MinWindow).
 func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Duration) (int64, error) {
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {
@@ -50,9 +49,9 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 	return min(o.CreatedAt+transferWindow(p.Event.Details, window).Milliseconds(), saleEnd), nil
 }
 
-// countTransfer counts an order that is about to keep its stock for days without money, or refuses: a network
-// would have all of an event's stock for nothing. It leaves out an order that waits for a transfer already, and what
-// the organization orders itself.
+// countTransfer counts an order that will keep its stock for days without payment, and refuses if the client's network
+// has too many of them; otherwise one network could keep all of an event's stock for nothing. It does not count an
+// order that waits for a transfer already, nor an organization's own orders.
 func (h *Handlers) countTransfer(c *route.Call, o *order.Order) error {
 	if o.Transfer() != nil {
 		return nil
@@ -60,8 +59,8 @@ func (h *Handlers) countTransfer(c *route.Call, o *order.Order) error {
 	return h.Guesses.Take(c, h.countsOf(c, limit.RuleTransfers, o))
 }
 
-// refuseTransferTo refuses to have an event's orders paid by transfer, unless the operator has allowed that to
-// its organization: for all others the provider is as good as missing.
+// refuseTransferTo refuses payment by transfer for an event's orders, as if the provider were missing, unless the
+// operator has allowed transfers to the event's organization.
 func (h *Handlers) refuseTransferTo(ctx context.Context, event int64) error {
 	k, err := h.Known.Find(ctx, event)
 	if err != nil {
@@ -83,7 +82,7 @@ func findTransfer(o *order.Order) (*order.Order, *order.Attempt, error) {
 	return nil, nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
 }
 
-// tellTransferSent notes that a buyer has sent a transfer. Nothing is paid by that.
+// tellTransferSent notes that a buyer says that a transfer is sent. That does not pay the order.
 func (h *Handlers) tellTransferSent(c *route.Call, in *api.TellTransferSent) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -101,7 +100,7 @@ func (h *Handlers) tellTransferSent(c *route.Call, in *api.TellTransferSent) (*a
 	return h.showWaiting(c, o, reader)
 }
 
-// showWaiting shows an order as somebody reads it. If it waits for a transfer, it says when the buyer told us that
+// showWaiting shows an order to a reader. If the order waits for a transfer, it also shows when the buyer said that
 // the money was sent.
 func (h *Handlers) showWaiting(c *route.Call, o *order.Order, reader orders.Reader) (*api.Order, error) {
 	v, err := h.Orders.Show(c, o, reader)
@@ -111,7 +110,7 @@ func (h *Handlers) showWaiting(c *route.Call, o *order.Order, reader orders.Read
 	return v, h.addSentAt(c, o, v)
 }
 
-// addSentAt adds when the buyer told that a transfer was sent to what is shown of an order that waits for it.
+// addSentAt sets in v when the buyer said that the transfer was sent, if the order waits for a transfer.
 func (h *Handlers) addSentAt(c *route.Call, o *order.Order, v *api.Order) error {
 	if !o.Unpaid() || o.Transfer() == nil {
 		return nil
