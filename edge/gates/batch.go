@@ -17,13 +17,13 @@ import (
 	"boxoffice/engine/admission"
 )
 
-// clockAhead is how far a device's clock may be ahead of ours. A later time is cut to this.
-// Everything else about the time of a scan is judged by the event's actor.
+// clockAhead is how far a device's clock may be ahead of ours. readBatch replaces a later time by now plus clockAhead.
+// The event's actor judges everything else about the time of a scan.
 const clockAhead = 5 * time.Minute
 
-// scanBatch lets the event judge scans that devices kept while they had no network, all in one
-// command. Short door codes can be guessed, so a wrong one counts. All are counted before the event
-// is asked, and those that were right are given back afterwards.
+// scanBatch sends the event, in one command, the scans that devices kept while they had no network, and answers with
+// the verdicts. Door codes are short enough to guess, so wrong ones are limited: each door code is counted as wrong
+// before the event is asked, and those that were right are uncounted afterwards.
 func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
 	if err := checkQueued(in.Scans); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 		b.cmd.Guesses = append(b.cmd.Guesses, guesses[i].taken)
 	}
 	out := &api.BatchVerdicts{Results: make([]api.BatchVerdict, len(in.Scans))}
-	// This is the answer to scans that the event is not told of. The others are replaced below.
+	// This is the answer to scans that are not sent to the event (readBatch). The other answers are replaced below.
 	for i := range out.Results {
 		why := foreignScan()
 		out.Results[i] = api.BatchVerdict{Index: i, Status: why.Status, DeniedReason: why.DeniedReason}
@@ -89,26 +89,26 @@ func checkQueued(scans []api.QueuedScan) error {
 	return nil
 }
 
-// readBatch is a batch in the form in which its event judges it. It leaves out foreign codes beyond
-// the number that its credential may have journaled.
+// readBatch is a batch in the form in which its event judges it. It leaves out codes that are not the event's beyond
+// the number of them that the caller's credential may have journaled (countStranger).
 type readBatch struct {
 	cmd admission.ScanBatch
-	// For each scan of the command its index among the scans that were sent.
+	// places holds for each scan of the command its index in the request.
 	places []int
-	// The devices that sent door codes. A scan's Guesser is an index into them, counted from 1; 0
-	// means none.
+	// devices are those that sent door codes. A scan's Guesser is an index into devices, counted from 1; 0
+	// means that the scan has no door code.
 	devices []guessingWith
 }
 
-// guessingWith is a device that sent door codes, with their number.
+// guessingWith is a device that sent door codes in a batch, and how many it sent.
 type guessingWith struct {
 	device string
 	codes  int
 }
 
-// readBatch reads the codes of scans by the event's keys. It names each scan by the device, the
-// scan's time and the code. So the same scan has the same name in whatever batch it comes, and the
-// event counts it once.
+// readBatch reads the codes of scans with the event's keys. It names each scan by its device, time and code and, if it
+// is a way out, by that too. So a scan has the same name in every batch that contains it, and the event counts
+// it once.
 func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan) *readBatch {
 	codes, b, known := h.Secrets.Event(number), new(readBatch), map[string]int{}
 	for i := range scans {
@@ -129,8 +129,8 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		if says.Verdict == secrets.Stale {
 			one.Denied = admission.ScanExpired
 		}
-		// Only a door code is short enough to be guessed. The event tells for each device how many
-		// of its door codes were wrong.
+		// Only a door code is short enough to be guessed. The event's reply has for each Guesser the number of wrong
+		// door codes.
 		if secrets.IsShort(text) {
 			device := s.LimitDevice()
 			if known[device] == 0 {
@@ -156,10 +156,10 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 	return b
 }
 
-// guesses are the wrong door codes that a device may send now.
+// guesses are the wrong door codes that a device may send in this batch.
 type guesses struct {
 	counts []limit.Guess
-	// How many wrong codes the device may send now. They have been counted already.
+	// taken is how many wrong codes the device may send. takeGuesses has counted them already.
 	taken int
 }
 
@@ -176,8 +176,7 @@ func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses 
 	return all
 }
 
-// returnGuesses gives back the guesses that were not wrong. wrong has for each device the number of
-// its wrong codes.
+// returnGuesses uncounts the door codes that were not wrong. wrong holds for each device the number of its wrong codes.
 func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	for i := range all {
 		for range all[i].taken - wrong[i] {

@@ -19,8 +19,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// scanTicket reads a scanned code by the event's keys, which only the edge has, and lets the event
-// judge the ticket.
+// scanTicket reads a scanned code with the event's keys, which only the edge has, and asks the event to judge the
+// ticket.
 func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -48,9 +48,9 @@ type shown struct {
 	device string // the device for which a wrong door code is counted
 }
 
-// admitCode asks the event to judge the ticket of a code. A code that has run out is sent too,
-// because the counters of a gate include denials. The event answers a repeat with the same
-// Idempotency-Key as it answered the first time.
+// admitCode asks the event to judge the ticket of a code. It also sends a code that has expired, because the counters
+// of a gate include denials. The event gives a repeat with the same Idempotency-Key its first answer again. A code
+// that is not the event's is not sent if the credential has sent too many of them.
 func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
@@ -95,8 +95,7 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 // directionOut is the direction of a scan at which somebody leaves.
 const directionOut = "out"
 
-// passedAt returns the moment that a verdict tells, as in if somebody came in and as out if
-// somebody went out.
+// passedAt returns the time in a verdict: as in if the ticket came in, and as out if it went out. The other is nil.
 func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	if r.Out {
 		return nil, api.At(r.At)
@@ -104,13 +103,14 @@ func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	return api.At(r.At), nil
 }
 
-// countStranger counts a code that is no ticket of the event. It reports whether the event is still
-// told of it. Each such code is journaled, so one credential may not send them without end.
+// countStranger counts a code that is not one of the event's. It returns false if the caller's credential has sent too
+// many of them; then the code must not be sent to the event, which would journal it.
 func (h *Handlers) countStranger(c *route.Call) bool {
 	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }
 
-// undoCheckIn takes an admission back. A wrong door code counts as a guess, as it does in a scan.
+// undoCheckIn takes a ticket's last passage back (admission.UndoScan). A wrong door code counts as a guess, as it does
+// in a scan.
 func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckInUndone, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -140,15 +140,16 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	return v, nil
 }
 
-// foreignScan answers a code that is no ticket of the event, once its credential has sent more such
-// codes than the event is told of. It reads like the event's own answer.
+// foreignScan is the answer to a code that was not sent to the event because of countStranger. It has the same text as
+// the event's own answer.
 func foreignScan() *api.ScanResult {
 	why := "This code is not a ticket of this event."
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
-// countGuess counts a door code as a wrong guess. The caller calls right if it was not wrong.
-// Beyond the limit the code is not looked at, so that nobody learns whether it is valid.
+// countGuess counts a door code as a wrong guess, and does nothing for any other code. The caller must call right if
+// the code was not wrong. Beyond the limit it returns a refusal, and the caller must not look at the code, so that
+// nobody learns whether it is valid.
 func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(), err error) {
 	if !secrets.IsShort(code) {
 		return func() {}, nil
@@ -160,8 +161,8 @@ func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(),
 	return func() { h.Guesses.GiveBack(c, counts) }, nil
 }
 
-// oneGate shows the counters of one gate. A gate exists by the name that devices give it. A gate
-// that no scan has named yet has counters of 0 and is no error.
+// oneGate shows the counters of one gate. Gates are only names that devices send with scans, so a name that no scan
+// has used yet is no error and has counters of 0.
 func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// keyLife is how long the key of a gate is valid unless the desk names another end.
+// keyLife is how long the key of a gate is valid, unless the request names another end.
 const keyLife = 30 * 24 * time.Hour
 
-// createEnrolment makes the code that the desk shows to a device. If its answer is lost, a repeat
-// makes another code. Nobody was told the first one, and it ends by itself.
+// createEnrolment makes the code that the organizer's desk shows to a device. If the answer is lost, a repeat makes
+// another code. That does no harm, because nobody has seen the first code, and it ends after ten minutes.
 func (h *Handlers) createEnrolment(c *route.Call, in *api.CreateGateEnrolment) (*api.GateEnrolmentCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.Ga
 	return viewEnrolment(e, c.Now), nil
 }
 
-// viewEnrolment shows an enrolment without its code, which is told only once, when it is made.
+// viewEnrolment shows an enrolment without its code. Only the answer of createEnrolment has the code.
 func viewEnrolment(e *apikeys.Enrolment, now time.Time) *api.GateEnrolment {
 	v := &api.GateEnrolment{ID: strconv.FormatInt(e.ID, 10), Status: "open", GateName: e.Gate, ExpiresAt: e.EndsAt.UTC()}
 	switch {
@@ -123,8 +123,8 @@ func (h *Handlers) enrolGate(c *route.Call, in *api.EnrolGate) (*api.GateKey, er
 	return &api.GateKey{Key: plaintext, GateName: k.Gate, Guests: searchesGuests(k), Events: events, ExpiresAt: view.UTC(k.ExpiresAt)}, nil
 }
 
-// formKey returns the key for a device. It may check in at the events of its enrolment and, if the
-// desk allows it, search for guests there. It may do nothing else.
+// formKey returns the API key for a device, which may check in at the events of its enrolment and, if the enrolment
+// allows it, search for guests there. The key may do nothing else.
 func (h *Handlers) formKey(e *apikeys.Enrolment) *apikeys.Key {
 	may := route.CheckinWrite
 	if e.Guests {
@@ -136,8 +136,8 @@ func (h *Handlers) formKey(e *apikeys.Enrolment) *apikeys.Key {
 	}
 }
 
-// refuseCode tells why a code is not exchanged, in words that tell the people at the device what to
-// do.
+// refuseCode turns an error of the store into a refusal whose message says to the people at the device what to do. It
+// returns any other error unchanged.
 func refuseCode(err error) error {
 	refuse := func(reason, message string) error {
 		return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}

@@ -25,7 +25,7 @@ const (
 	// livePace is how often a node with watchers asks the event for its counters, however many
 	// people watch.
 	livePace = 2 * time.Second
-	// liveSilence is after what time watchers get counters again that have not changed.
+	// liveSilence is the time after which watchers get the counters again even if they have not changed.
 	liveSilence = 30 * time.Second
 )
 
@@ -84,7 +84,7 @@ type gateSource struct {
 	changed func()
 	latest  atomic.Pointer[gateFrame]
 	shown   *gateFrame // the frame that Take returned last
-	// The highest alarm, in percent, that this stream has told.
+	// alarmed is the highest alarm, in percent, that Take has returned.
 	alarmed int64
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -94,7 +94,7 @@ type gateSource struct {
 type gateFrame struct {
 	data  []byte    // the numbers as JSON
 	at    time.Time // when the event was asked
-	alarm int64     // in percent of the limit; 0: none
+	alarm int64     // the alarm, in percent of the limit (90 or 100); 0: none
 }
 
 // openGateSource asks the event once, so that a stream begins with counters or is refused. It then
@@ -129,9 +129,9 @@ func (s *gateSource) follow(ctx context.Context) {
 	}
 }
 
-// askNumbers asks the event for its counters. It tells the watchers if the counters have changed or
-// are older than liveSilence. Old counters are told again so that a watcher knows that the stream
-// is alive.
+// askNumbers asks the event for its counters. If they have changed, or if the latest are older than liveSilence, it
+// keeps them as the latest and calls s.changed. Unchanged counters are sent again so that a watcher knows that the
+// stream is alive.
 func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}
 	if s.shown != latest {
 		s.shown, update = latest, frame
-		// Each alarm is told once, although the number of people goes up and down around the limit.
+		// Each alarm is sent only once, because the number of people goes up and down around the limit.
 		if latest.alarm > s.alarmed {
 			s.alarmed = latest.alarm
 			update = append(slices.Clone(frame), sse.Event{Name: "alarm", Data: latest.data})

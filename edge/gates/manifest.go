@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// rosterLife is how old a manifest may be. However many devices ask, the event is asked once in
-	// that time.
+	// rosterLife is how old a manifest may be. However many devices ask, a node asks the event at most once in that
+	// time.
 	rosterLife = time.Second
 	// maxRosters is how many events' manifests a node keeps. The manifest of 100,000 tickets takes
 	// about 10 MB.
@@ -56,37 +56,37 @@ func (r *rosters) rosterOf(number int64) *roster {
 	return one
 }
 
-// roster is the manifest of one event, and when each of its tickets last changed. It lives on one
-// node and is lost with it. A new one has another epoch, and a cursor of another epoch is answered
-// with all tickets.
+// roster is the manifest of one event, with the time when each of its rows last changed. It is only in the memory of
+// one node. After a restart, or on another node, there is a new roster with another epoch, and a device that sends
+// a cursor of an older epoch gets all tickets.
 type roster struct {
 	mu sync.Mutex
-	// Drawn when the roster is made.
+	// epoch is random, drawn when the roster is made.
 	epoch string
-	// When the event was last asked.
+	// asked is when the event was last asked.
 	asked time.Time
-	// When the event was first asked. The roster knows of no change before.
+	// born is when the event was first asked. The roster knows of no change before that.
 	born time.Time
-	// When anything last changed.
+	// changedAt is when anything last changed.
 	changedAt time.Time
-	// The number of the last change, which cursors name.
+	// change is the number of the last change, which cursors name.
 	change int64
-	// The bytes with which the hashes of codes begin. They tell nothing of the event's keys.
+	// salt is what the hashed texts begin with (secrets.Codes.Salt).
 	salt string
-	// Devices may judge door codes without a network, so the rows have hashes of door codes too.
+	// doorCodes says that devices may judge door codes without a network, so that rows have hashes of door codes too.
 	doorCodes bool
-	// Only codes that change with time admit.
+	// rotating says that the gates accept only rotating codes.
 	rotating bool
-	// Holders may go out and come in again.
+	// exits says that holders may go out and come in again.
 	exits bool
-	// One row for each holder that a ticket has had, because a device must recognize the codes of
-	// earlier holders too.
+	// rows has one row for each holder that a ticket has had, because a device must recognize the codes of earlier
+	// holders too.
 	rows []rosterRow
-	// The index of the row of each ticket's present holder, by serial - 1.
+	// newest holds the index in rows of each ticket's present holder, by serial - 1.
 	newest []int
 }
 
-// rosterRow is one code that a ticket has or had. change and at tell when the row last changed.
+// rosterRow is one code that a ticket has or had. change and at are the number and the time of its last change.
 type rosterRow struct {
 	ticket api.ManifestTicket
 	short  string
@@ -125,8 +125,8 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	return m, nil
 }
 
-// refreshRoster takes over what the event says about its tickets. Changes are timed to the
-// millisecond, as answers show them, so that a device may ask for what came after such a time.
+// refreshRoster asks the event for the state of its tickets and updates the rows. It dates changes to the millisecond,
+// as answers show times, so that a device can ask for the changes after a time that it was shown.
 func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, now time.Time) error {
 	says, err := cluster.AskFor[admission.Roster](ctx, h.Node, engine.EventRef(number), admission.GateRoster{})
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 	r.asked = now
 	anew := r.doorCodes != says.DoorCodes
 	r.doorCodes = says.DoorCodes
-	if r.rotating != says.RotatingOnly || r.exits != says.Exits { // a cursor counts these settings as tickets
+	if r.rotating != says.RotatingOnly || r.exits != says.Exits { // A change of these settings gets a number, as changes of tickets do.
 		r.rotating, r.exits, r.change, r.changedAt = says.RotatingOnly, says.Exits, r.change+1, api.Moment(now.UnixMilli())
 	}
 	next, group := r.change+1, 0
@@ -187,7 +187,7 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 // replacedLetter marks a code that no longer admits because its ticket has another holder.
 const replacedLetter = "x"
 
-// noteRow gives a row a letter, as a part of the roster's next change.
+// noteRow sets a row's letter and its hash of the door code, and dates the row as part of the given change.
 func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.Time) {
 	row.ticket.Status, row.ticket.ShortHash = letter, ""
 	if r.doorCodes {
@@ -205,7 +205,7 @@ type since struct {
 	at     time.Time
 }
 
-// isKnownTo reports whether a roster knows everything that has changed since that point.
+// isKnownTo reports whether a roster knows everything that has changed since s. If not, the device needs all tickets.
 func (s since) isKnownTo(r *roster) bool {
 	if !s.at.IsZero() {
 		return !s.at.Before(r.born)

@@ -15,8 +15,8 @@ import (
 
 var noCustomer = &engine.Refusal{Code: engine.NotFound, Message: "No such customer."}
 
-// These bound what a customer's detail shows, so that a box office that buys thousands of tickets
-// under one address does not make an endless answer.
+// These are the most orders, tickets and notes that getCustomer shows, so that the answer stays small even for a
+// box office that buys thousands of tickets with one address.
 const (
 	shownOrders  = 100
 	shownTickets = 500
@@ -166,8 +166,7 @@ func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagAppl
 	if err != nil {
 		return nil, err
 	}
-	// The store tells of each ticket that was newly tagged, by a public fact in the same
-	// transaction.
+	// In the same transaction, the store adds a public fact for each ticket that did not have the tag before.
 	active, err := h.Attendees.TagCustomer(c.Context, customer, tag, h.taggedFact(customer.Org, c.Now))
 	if err == nil && active == 0 {
 		err = &engine.Refusal{Code: engine.NoTickets}
@@ -175,8 +174,8 @@ func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagAppl
 	return &api.TagApplied{Tag: tag, Tickets: int64(active)}, err
 }
 
-// untagCustomer takes a tag off the customer's tickets. If no ticket has the tag, the answer is 0
-// and no error, so that a repeat succeeds too.
+// untagCustomer removes a tag from all of the customer's tickets. If no ticket has the tag, it answers 0 and no
+// error, so that a repeat succeeds too.
 func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRemoved, error) {
 	tag, err := readTag(in.Tag)
 	if err != nil {
@@ -190,9 +189,9 @@ func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRe
 	return &api.TagRemoved{Tag: tag, Removed: removed}, err
 }
 
-// contactCustomer mails a customer before it answers, outside the queue, so that the member learns
-// if the mail cannot be sent. The mail first counts in the limits of the address and of the
-// organization. If the limits forbid it for now, the refusal tells how many seconds to wait.
+// contactCustomer sends a mail to a customer before it answers, without the queue, so that the member learns whether
+// the mail could be sent. The mail counts in the limits of the address and of the organization. If it is over a limit,
+// the refusal says after how many seconds it is allowed.
 func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api.Contacted, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -205,8 +204,8 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	if o == nil {
 		return nil, route.NoOrganization
 	}
-	// The mail must be counted before it is sent: a sender who breaks off after sending must not
-	// get it for free.
+	// The mail is counted before it is sent, because otherwise a request that breaks off after the sending would not
+	// count.
 	wait, err := h.Mail.AdmitNow(c.Context, mailqueue.Unpaid{Recipient: customer.Email, Organization: o.ID, Own: true})
 	if errors.Is(err, mailqueue.ErrUnproven) {
 		return nil, route.OrganizationNotProven
@@ -224,8 +223,7 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	return &api.Contacted{To: customer.Email, Subject: in.Subject, Sent: true, Dev: captured}, nil
 }
 
-// customerView shows a customer as lists have it. Money is summed by currency, because sums over
-// currencies mean nothing.
+// customerView shows a customer as lists do, with the money that they have spent in each currency.
 func customerView(c *attendees.Customer) api.Customer {
 	v := api.Customer{
 		Key: c.Key, Email: c.Email, Name: view.Optional(c.Name), Tags: view.List(c.Tags),
@@ -243,7 +241,7 @@ func customerView(c *attendees.Customer) api.Customer {
 func (h *Handlers) customerTicketView(a *attendees.Attendee) api.CustomerTicket {
 	o := a.Order
 	// The serial was read from this very order, so the order has a line for it.
-	n, _, _ := o.LineOf(a.Serial) // the order is the ticket's own
+	n, _, _ := o.LineOf(a.Serial)
 	line := &o.Lines[n]
 	return api.CustomerTicket{
 		ID: h.Secrets.Event(a.Event).TicketID(a.Serial).String(), EventID: h.Known.PublicID(a.Event), OrderID: o.ID.String(),

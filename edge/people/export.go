@@ -5,15 +5,15 @@ import (
 	"boxoffice/edge/route"
 )
 
-// These bound how many rows an export of somebody's data reads at once. A thread comes with all its
-// messages, so an export reads fewer threads than reports.
+// These are the sizes of the pages in which an export of a user's data reads rows. A thread comes with all its
+// messages, so a page has fewer threads than reports.
 const (
 	exportedReports = 50
 	exportedThreads = 5
 )
 
-// ExportReports returns a page of the reports that the caller has made, and the place where the
-// next page begins. The first page begins at place 0, and next is 0 behind the last page.
+// ExportReports returns a page of the reports that the caller has made, and the place where the next page begins.
+// place is 0 for the first page; next is 0 after the last page.
 func (h *Handlers) ExportReports(c *route.Call, place int64) (views []api.Report, next int64, err error) {
 	if place == 0 {
 		place = firstBefore
@@ -28,8 +28,7 @@ func (h *Handlers) ExportReports(c *route.Call, place int64) (views []api.Report
 	return views, next, err
 }
 
-// ExportThreads returns a page of the caller's threads with organizations. Its places work as those
-// in ExportReports do.
+// ExportThreads returns a page of the caller's threads with organizations. place and next are as in ExportReports.
 func (h *Handlers) ExportThreads(c *route.Call, place int64) (views []api.Thread, next int64, err error) {
 	if place == 0 {
 		place = firstBefore

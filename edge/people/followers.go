@@ -46,12 +46,11 @@ func (h *Handlers) confirmFollow(c *route.Call, in *api.ConfirmFollow) (*api.Fol
 	return &api.Followed{Following: true}, h.Outreach.Follow(c.Context, org, email, name)
 }
 
-// noLink answers a forged link like one that has ended.
+// noLink is the same refusal for a forged link and for a link that has ended.
 var noLink = &engine.Refusal{Code: engine.NotFound, Message: "No such link, or no longer."}
 
-// showUnsubscribe answers a GET of the link in a bulk mail's header. Security programs open all
-// links of a mail, so a GET must not unsubscribe anybody. The answer is a page that leads people to
-// the button which does.
+// showUnsubscribe answers a GET of the link in a bulk mail's header. Security programs open all links of a mail, so a
+// GET must not unsubscribe anybody. It answers with a page that leads people to the page with the button.
 func (h *Handlers) showUnsubscribe(c *route.Call, in *api.Unsubscribe) (*route.Content, error) {
 	if _, _, ok := h.Secrets.ParseUnsubscribe(in.Token); !ok {
 		return nil, noLink

@@ -20,10 +20,9 @@ var noThread = &engine.Refusal{Code: engine.NotFound, Message: "No such thread."
 // messagesAnHour is how many messages one buyer may write to one organization in an hour.
 const messagesAnHour = 10
 
-// writeMessage writes to the organization of a ticket that the caller holds. A caller has one
-// thread about a ticket. The caller's address must be proven, because it decides which tickets are
-// the caller's. The store writes the message and its public fact in one transaction, so that no
-// webhook is missing or too many.
+// writeMessage writes to the organization of a ticket that the caller holds. All messages of a caller about one ticket
+// are in one thread. The caller's address must be proven, because it decides which tickets are the caller's. The
+// store writes the message and its public fact in one transaction, so that each message has exactly one fact.
 func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Message, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -136,8 +135,7 @@ func (h *Handlers) threadView(t *community.Thread) api.Thread {
 	return v
 }
 
-// messageView shows one message to both sides. It tells which side wrote, but names neither the
-// buyer nor the member.
+// messageView shows one message to both sides. It says which side wrote it, but names neither the buyer nor the member.
 func (h *Handlers) messageView(t *community.Thread, m *community.Message) api.Message {
 	from := "organizer"
 	if m.ByBuyer {

@@ -53,9 +53,8 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 	name := h.Secrets.Request(c.Scope())
 	id := uuid.UUID(name[:16])
-	// The hash is marked as a UUID of version 8, the version for ids of a private scheme (RFC
-	// 9562).
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8 of RFC 9562
+	// This marks the id as a UUID of version 8, the version for ids of a private scheme (RFC 9562).
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	return id
 }
 
@@ -63,7 +62,7 @@ func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 // so it gets the refusal for a missing row.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
-	// uuid.Parse also takes other spellings; only the usual one is an id here.
+	// uuid.Parse also accepts other spellings, which are no ids here.
 	if err != nil || !format.ValidUUID(text) {
 		return uuid.UUID{}, none
 	}

@@ -18,12 +18,11 @@ import (
 
 var noReport = &engine.Refusal{Code: engine.NotFound, Message: "No such report."}
 
-// platformsOwn are the categories of reports that an organization is not told about: it may be the
-// accused, and the reporter may be in danger.
+// platformsOwn are the categories of reports that only the platform sees, because the organization may be the accused
+// and the reporter may be in danger.
 var platformsOwn = []string{"harassment", "fraud"}
 
-// reportState is the detail of the refusal CONFLICT. It tells the client the report's present
-// status, which does not allow the move.
+// reportState holds the details of a CONFLICT: the report's present status, which does not allow what was asked.
 type reportState struct {
 	Status string `json:"status"`
 }
@@ -74,14 +73,15 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	}
 	number, known, err := h.Known.ReadID(c.Context, in.EventID)
 	if err != nil {
-		// The event must be visible to the caller, or anybody could find out which events exist.
 		return err
 	}
 	p, err := h.Pages.Event(c.Context, number)
 	if err != nil {
 		return err
 	}
-	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) { // a private event has no list: a caller who knows its id was told of it
+	// An event that the caller may not see is refused, so that nobody finds out which events exist. Private events are
+	// allowed: they are in no list, so whoever knows such an id got it from somebody.
+	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) {
 		return &engine.Refusal{Code: engine.EventNotFound}
 	}
 	if r.Org != 0 && r.Org != known.Org {
@@ -91,8 +91,8 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	return nil
 }
 
-// listReports returns a page of the reports that an organization is told of, the newest first.
-// Reports of the categories in platformsOwn are not among them.
+// listReports returns a page of the reports about an organization and its events, the newest first, without those of
+// the categories in platformsOwn.
 func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -168,9 +168,8 @@ func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (
 	return new(h.platformView(r)), nil
 }
 
-// closeReport stores how a report was answered, together with the public fact about it. It refuses
-// with CONFLICT, and tells the report's status, if the report is closed or if the other side
-// handles it.
+// closeReport stores how a report was answered, together with the public fact about it. It refuses with CONFLICT and
+// the report's status if the report is closed, or if the other side (the organization or the platform) handles it.
 func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bool, in *api.ResolveReport) (*community.Report, error) {
 	// A dismissed report has a status of its own. Every other resolution means that somebody did
 	// something about the report.
@@ -187,14 +186,14 @@ func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bo
 	return closed, nil
 }
 
-// reportFact makes the public fact by which an organization is told of a report about it. All facts
-// about one report share an aggregate, so an endpoint gets them in order.
+// reportFact makes a public fact about a report, for the reported organization's endpoints. All facts about one report
+// share an aggregate, so an endpoint gets them in order.
 func (h *Handlers) reportFact(typ string, r *community.Report, at time.Time) (publicfacts.Own, error) {
 	return webhook.NewOwnFact(typ, r.Org, "report/"+r.ID.String(), at, api.ReportData{Report: h.reportView(r)})
 }
 
-// findReport finds a report that the caller's organization is told of. A report of the platform's
-// own categories is answered as missing.
+// findReport finds a report that the caller's organization may see. It answers a report of another organization, or of
+// the categories in platformsOwn, as missing.
 func (h *Handlers) findReport(c *route.Call, text string) (*community.Report, error) {
 	id, err := readRowID(text, noReport)
 	if err != nil {
@@ -240,7 +239,7 @@ func (h *Handlers) handledView(r *community.Report) api.HandledReport {
 	return api.HandledReport{Report: h.reportView(r), Note: view.Optional(r.Note)}
 }
 
-// platformView shows a report to the platform, which alone learns the reporter's address.
+// platformView shows a report to the platform. Only the platform sees the reporter's address.
 func (h *Handlers) platformView(r *community.Report) api.PlatformReport {
 	return api.PlatformReport{HandledReport: h.handledView(r), ReporterEmail: r.Email}
 }

@@ -88,8 +88,7 @@ func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews
 	if err != nil {
 		return nil, err
 	}
-	// The server has to know that this public answer was not in memory.
-	c.Computed = true
+	c.Computed = true // The reviews are read from the database.
 	list, err := h.Community.Reviews(c.Context, number, before, in.Limit+1)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag
 // readTag reads a tag from the member "tag" of the request.
 func readTag(text string) (string, error) { return readTagAt("tag", text) }
 
-// readTagAt reads a tag from a member of the request that is not called "tag". The issue of a bad
-// tag names that member.
+// readTagAt returns a tag in its stored form. member is the name of the request's member that has the tag, which the
+// issue of a bad tag names.
 func readTagAt(member, text string) (string, error) {
 	tag := normalTag(text)
 	if !tagPattern.MatchString(tag) {
@@ -50,7 +50,7 @@ func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplie
 	return &api.TagApplied{Tag: tag, Tickets: int64(len(tickets))}, nil
 }
 
-// untagTickets takes a tag off tickets. Its answer counts only the tickets that had the tag.
+// untagTickets removes a tag from tickets. Its answer counts only the tickets that had the tag.
 func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRemoved, error) {
 	_, tickets, tag, err := h.readTagging(c, in)
 	if err != nil {
@@ -72,8 +72,8 @@ func noAttendee(err error) error {
 	return err
 }
 
-// readTagging reads which tickets of an organization are to have a tag. It drops repeats, because
-// the answer counts tickets. A ticket of another organization is refused as missing.
+// readTagging reads the tickets and the tag of a request. It drops repeated tickets, because the answer counts
+// tickets, and refuses a ticket of another organization as missing.
 func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, tickets []attendees.Place, tag string, err error) {
 	if tag, err = readTag(in.Tag); err != nil {
 		return 0, nil, "", err
@@ -104,8 +104,8 @@ func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, ti
 	return org, tickets, tag, nil
 }
 
-// taggedFact makes the function that the store calls for each attendee who was newly tagged. The
-// function makes the public fact that the organization's webhooks tell.
+// taggedFact returns the function that the store calls for each ticket that did not have the tag before. The function
+// makes the public fact attendee.tagged.
 func (h *Handlers) taggedFact(org int64, at time.Time) attendees.Telling {
 	return func(t *attendees.Tagged) (publicfacts.Own, error) {
 		data := api.AttendeeData{Attendee: api.TaggedAttendee{

@@ -13,15 +13,14 @@ import (
 
 var noTicket = &engine.Refusal{Code: engine.TicketNotFound}
 
-// ticket is what this area needs to know of one ticket: its event and organization, and who may
-// speak for it.
+// ticket is what this area needs to know about one ticket: its event and organization, and who may act for it.
 type ticket struct {
 	event  int64
 	org    int64
 	serial uint32
-	holder order.Holder // who holds it; of a ticket that never changed hands, the person whom its line names as the attendee
-	buyer  string       // the buyer's address while the ticket never changed hands, and so is the buyer's; "" once it has
-	seen   bool         // its holder was let in
+	holder order.Holder // the ticket's holder; if it never changed hands, the person whom its line names as the attendee
+	buyer  string       // the buyer's address, if the ticket never changed hands; otherwise ""
+	seen   bool         // a gate has admitted the ticket
 }
 
 // mayName reports whether an address may be given together with the ticket's code. The holder's
@@ -41,13 +40,12 @@ func (t *ticket) heldBy(email string) bool {
 	return order.NormalEmail(email) == order.NormalEmail(holder)
 }
 
-// newestEvents is how many of the newest events are searched for a code that none of the events
-// that its address bought from has issued. That happens if somebody gave the holder the ticket.
+// newestEvents is how many of the newest events findByCode tries if the code is of no event from which the address has
+// bought, as when somebody gave the holder the ticket.
 const newestEvents = 500
 
-// findByCode finds a ticket by its full code and an address that may name it. A code does not tell
-// its event. So the code is tried first on the events that the address has bought from, and then on
-// the newest events.
+// findByCode finds a ticket by its full code and the address of its holder or buyer. A code does not contain its event.
+// So findByCode tries the code first on the events from which the address has bought, and then on the newest events.
 func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error) {
 	bought, err := h.Read.EventsOf(c.Context, order.CustomerOf(order.NormalEmail(email)))
 	if err != nil {

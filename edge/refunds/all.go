@@ -85,9 +85,9 @@ func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// refundSome asks for the money of the next orders of a run, and notes how far the run has
-// come. If an order cannot be asked about now, the run stops there, and the next round
-// begins with that order. A batch that is not full is the last one.
+// refundSome refunds the next refundBatch orders of a run, and notes how far the run has come. If a refund fails, it
+// stops there, and the next round begins with that order. If there are fewer orders than refundBatch, the run is
+// finished.
 func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time) error {
 	orders, err := w.Read.PaidOrders(ctx, r.Event, r.After, refundBatch)
 	if err != nil {
@@ -112,8 +112,8 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 	return w.Runs.Note(ctx, r)
 }
 
-// giveBack asks for the money of all tickets that an order still has, and reports whether it goes
-// back. It skips an order that was not paid here, and one without tickets that are left.
+// giveBack asks the order's event to refund all tickets that the order still has, and reports whether the event
+// granted it. It returns false for an order that was not paid here or has no tickets left, and if the event refuses.
 func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
 	tickets := ticketsLeft(o)
 	if o.PaidBy() == nil || len(tickets) == 0 {

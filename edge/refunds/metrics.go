@@ -10,15 +10,15 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// metrics are the figures of the money that goes back. The backlog is read from the database at
-// each scrape, so every node shows the backlog of all nodes.
+// metrics are the Prometheus metrics of refunds. The backlog is read from the database at each scrape, so every node
+// shows the backlog of all nodes; failed counts only what this node has seen.
 type metrics struct {
 	read                *readmodel.Model
 	failed              prometheus.Counter
 	open, stuck, oldest *prometheus.Desc
 }
 
-// newMetrics makes the figures. Only the counter is in memory.
+// newMetrics makes the metrics.
 func newMetrics(read *readmodel.Model) *metrics {
 	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc("boxoffice_"+name, help, nil, nil) }
 	return &metrics{
@@ -55,5 +55,5 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, oldest)
 }
 
-// Metrics returns the figures of the money that goes back.
+// Metrics returns the metrics of refunds, for the registry.
 func (h *Handlers) Metrics() prometheus.Collector { return h.metrics }

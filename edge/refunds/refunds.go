@@ -41,8 +41,7 @@ type Deps struct {
 type Handlers struct {
 	Deps
 	metrics *metrics
-	// A channel with room for one. It is full if this node has seen refunds granted since the sweep
-	// last looked.
+	// nudged has room for one value. It has one if this node has seen a refund granted since the sweep last looked.
 	nudged chan struct{}
 }
 
@@ -51,16 +50,15 @@ func New(d Deps) *Handlers {
 	return &Handlers{Deps: d, metrics: newMetrics(d.Read), nudged: make(chan struct{}, 1)}
 }
 
-// Nudge makes the sweep send an order's refunds now, if the sweep runs on this node. It never
-// waits. However often the sweep looks, a refund is sent once, because the sweep must claim it
-// first.
+// Nudge makes the sweep send an order's refunds soon, if the sweep runs on this node. It does nothing if the order has
+// no refund to send, and never waits.
 func (h *Handlers) Nudge(o *order.Order) {
 	if !slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Sends() && r.ProviderRef == "" }) {
 		return
 	}
 	select {
 	case h.nudged <- struct{}{}:
-	// A look that has not begun yet will find this refund too.
+	// The sweep has not looked since an earlier nudge, so its next look will find this refund too.
 	default:
 	}
 }

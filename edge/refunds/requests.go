@@ -21,9 +21,8 @@ import (
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 
-// askRefund asks for the money of one ticket, as its holder. It checks the promise of the ticket's
-// type. The event decides the rest by the holder's version, because the ticket may have changed
-// hands since it was read.
+// askRefund asks for the money of one ticket on behalf of its holder. It checks the refund terms of the ticket's type.
+// It sends the holder version that it has read, so that the event refuses if the ticket has changed hands since.
 func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -71,8 +70,8 @@ func customerOf(c *route.Call) uint64 {
 	return order.CustomerOf(order.NormalEmail(c.Principal.Email))
 }
 
-// cancelRefund takes back a request of a ticket's holder that has not been decided. For all others
-// the refund does not exist.
+// cancelRefund withdraws a request of a ticket's holder that has not been decided yet. It answers anybody else as if
+// there were no such refund.
 func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -129,8 +128,8 @@ func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[ap
 	return h.refundList(c, f, in.Page)
 }
 
-// refundList shows a page of refunds, the newest first. Several refunds may have the same
-// millisecond. So a cursor has a moment and the number of refunds of that moment that were shown.
+// refundList shows a page of refunds, the newest first. Several refunds may have the same time in milliseconds, so a
+// cursor has that time and the number of its refunds that were shown (route.MomentCursor).
 func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
 	var err error
 	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
@@ -191,7 +190,7 @@ func (h *Handlers) approveRefund(c *route.Call, in *api.ApproveRefund) (*api.Ref
 	return h.decideRefund(c, in.ID, in.Amount, ledger.DecideRefund{Approve: true, Amount: -1, Note: in.Note})
 }
 
-// denyRefund denies a refund. The person who asked is told the reason.
+// denyRefund denies a refund. The person who asked gets a mail with the reason.
 func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, error) {
 	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }
@@ -220,13 +219,13 @@ func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route
 	return h.refundView(r.Order, i), nil
 }
 
-// notPending refuses a step that the refund's status does not allow, and names the status.
+// notPending returns the refusal of a step that the refund's status does not allow. It contains the status.
 func notPending(o *order.Order, i int) error {
 	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
-// retryRefund sends a refund again that the provider has failed, without waiting for the sweep's
-// pause. If the sweep takes it at the same moment, only one of the two can claim it.
+// retryRefund sends a failed refund again at once, without the sweep's pause. If the sweep does so at the same moment,
+// only one of the two can claim the refund.
 func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {
@@ -310,8 +309,8 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	return h.requestRefund(c, o, ask)
 }
 
-// ticketsLeft returns the order's tickets that no refund gives back. If a sold order has none left,
-// it returns the first ticket, so that the event refuses the request and tells why.
+// ticketsLeft returns the order's tickets that no refund gives back. If a sold order has none left, it returns the
+// first ticket, so that the event refuses the request with the reason.
 func ticketsLeft(o *order.Order) (left []uint32) {
 	for k := range o.Tickets() {
 		ticket := o.FirstTicket + uint32(k)

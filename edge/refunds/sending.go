@@ -16,19 +16,18 @@ import (
 )
 
 const (
-	// refundClaim is how long a node has a refund for itself. It is longer than a look at the
-	// refund takes, so that no other node sends the money in the meantime.
+	// refundClaim is how long the claim of a node to a refund lasts. It is longer than a check of the refund takes,
+	// so that no other node sends the money in the meantime.
 	refundClaim = sweepCall + 30*time.Second
-	// firstLook and lastLook bound the pauses between two looks at a refund that is on its way.
-	// Each pause is as long as the refund was old at the last look, so that an old refund costs few
-	// questions.
+	// firstLook and lastLook are the shortest and the longest pause between two checks of a refund whose money is on
+	// its way. Each pause is as long as the refund was old at the last check, so that an old refund is rarely checked.
 	firstLook = 2 * time.Second
 	lastLook  = time.Hour
-	// lostLook is the shortest pause after a call whose answer was lost. Providers give a call up
-	// after 28 s, and only then list its outcome.
+	// lostLook is the shortest pause after a call whose answer was lost. A provider may work on a call for 28 s, and
+	// lists its outcome only after that.
 	lostLook = 30 * time.Second
-	// firstRetry and lastRetry bound the pauses before a refund that failed is sent again. Each
-	// pause is twice as long as the one before. A refund is never given up.
+	// firstRetry and lastRetry are the shortest and the longest pause before a failed refund is sent again. Each pause
+	// is twice as long as the last. The sweep never stops trying.
 	firstRetry = time.Minute
 	lastRetry  = 24 * time.Hour
 )
@@ -48,8 +47,8 @@ func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// checkRefund takes one look at a refund, and sets the time of the next look. A refund that failed
-// is sent again after a pause that grows with each failure.
+// checkRefund claims a refund, sends it or asks about it (advanceRefund), and sets the time of the next check. A refund
+// that failed is sent again after a pause that grows with each failure.
 func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Time) error {
 	// Another node may have claimed the refund, and only one may send the money.
 	if mine, err := w.Read.ClaimRefund(ctx, &r, time.Now().Add(refundClaim)); err != nil || !mine {
@@ -72,8 +71,8 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
 }
 
-// lookPause returns how long to wait before the next look at a refund: as long as the refund is
-// old, within bounds. err is the error that the last look ended with.
+// lookPause returns how long to wait before the next check of a refund: as long as the refund is old, but at least
+// firstLook (or lostLook) and at most lastLook. err is the error of the last check.
 func lookPause(age time.Duration, err error) time.Duration {
 	least := firstLook
 	if psp.Ambiguous(err) {
@@ -94,13 +93,13 @@ func refundKey(r *readmodel.Refund) string {
 	return fmt.Sprintf("%s-refund-%d", r.Reference, r.Position)
 }
 
-// refundLook is what one look at a refund found.
+// refundLook is the result of one check of a refund.
 type refundLook struct {
-	// The provider's number of the refund; "" if it has none yet.
+	// providerRef is the provider's id of the refund; "" if it has none yet.
 	providerRef string
-	// An attempt to send the money has failed since the last look, or was declined now.
+	// failed says that an attempt to send the money has failed since the last check, or was declined now.
 	failed bool
-	// The money does not move, and a person may have to do something.
+	// stuck says that the money does not move, and that a person may have to do something.
 	stuck bool
 }
 
@@ -114,9 +113,9 @@ var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundNeedsAttention: order.RefundProcessing,
 }
 
-// advanceRefund asks the provider about a refund or sends it, and lets the ledger note the answer.
-// A failed attempt is only noted, and a later look makes the next attempt. So every attempt that
-// the provider knows has been asked about before money is sent again.
+// advanceRefund sends a refund or asks the provider about it, and reports the answer to the ledger. It only reports a
+// failed attempt; a later check makes the next attempt. So money is sent again only after the outcome of the last
+// attempt is known.
 func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
@@ -129,7 +128,7 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 	}
 	known := o.Refunds[r.Position]
 	if known.Ask != nil {
-		r.At = known.Ask.DecidedAt // since when its money is on its way
+		r.At = known.Ask.DecidedAt // The pauses count from when the refund was granted.
 	}
 	if known.Status == order.RefundProcessed {
 		return refundLook{}, nil // the read model lags behind
@@ -151,15 +150,15 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
 
-// refusedForGood reports whether an error is the provider's final no to an attempt. After any other
-// error the provider is asked about the same attempt again at the next look.
+// refusedForGood reports whether an error means that the attempt has finally failed. After any other error, the next
+// check asks the provider about the same attempt again.
 func refusedForGood(err error) bool {
 	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrUnknownReference) || errors.Is(err, psp.ErrNotConfigured)
 }
 
-// askProvider asks the provider about the attempt that is on its way. If there is no attempt, or
-// the provider does not know it, askProvider asks for the refund. The adapter first looks for a
-// refund that was made under the same key, so that no money is sent twice.
+// askProvider asks the provider for the state of the attempt to send a refund. If there is no attempt, if the last one
+// failed, or if the provider does not know it, askProvider requests the refund. The provider's adapter first looks for
+// a refund with the same key, so that no money is sent twice.
 func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (psp.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
@@ -185,8 +184,8 @@ func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Ref
 	return gateway.Refund(ctx, req)
 }
 
-// customerNote returns the text that the provider shows to the payer. It tells if somebody asked
-// for the money or if the payment was not needed.
+// customerNote returns the text that the provider shows to the payer: one for a refund that somebody asked for, and
+// one for a payment that was not needed.
 func customerNote(r *order.Refund) string {
 	if r.Ask != nil {
 		return "Your order was refunded."
@@ -194,7 +193,7 @@ func customerNote(r *order.Refund) string {
 	return "Your payment did not lead to tickets."
 }
 
-// reportRefund tells the ledger the provider's status of a refund, if it is new.
+// reportRefund reports the provider's status of a refund to the ledger, unless the order has it already.
 func (w sweep) reportRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, status, providerRef string) error {
 	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
 		return nil

@@ -10,17 +10,16 @@ import (
 
 const (
 	sweepEvery   = 2 * time.Second  // how often the sweep looks for work
-	sweepBatch   = 64               // how many refunds one round looks at
-	sweepAtATime = 8                // how many refunds are looked at together
-	sweepCall    = 15 * time.Second // how long a look at one refund may take
+	sweepBatch   = 64               // most refunds that one round checks
+	sweepAtATime = 8                // how many refunds are checked at the same time
+	sweepCall    = 15 * time.Second // how long the check of one refund may take
 )
 
 // sweep sends money that is due, and asks providers about money that is on its way.
 type sweep struct{ *Handlers }
 
-// Sweep sweeps until the context ends. It runs on one node of a cluster. Between two rounds it
-// sends the refunds that this node has just seen granted. Refunds of other nodes wait for the next
-// round.
+// Sweep sends refunds and works on runs (refundAll), in a round every two seconds, until the context ends. It runs on
+// only one node of a cluster. Refunds that this node has seen granted (Nudge) don't wait for the next round.
 func (h *Handlers) Sweep(ctx context.Context) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)

@@ -12,10 +12,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The law lets the buyer of something digital withdraw from the purchase without a reason: for 14
-// days after the order's completion, and until something that the order delivers was opened.
-
-// These are the reasons why nobody may withdraw from an order.
+// The law lets the buyer of something digital withdraw from the purchase without a reason, for 14 days after the
+// order's completion, as long as nothing that the order delivers was opened. These are the reasons with which a
+// withdrawal is refused.
 const (
 	notDigital = "not_digital"
 	waived     = "waived"
@@ -23,8 +22,8 @@ const (
 	used       = "used"
 )
 
-// withdrawOrder ends an order's tickets and sends their money back. Without the buyer's
-// confirmation it only tells what would end and how much would go back.
+// withdrawOrder ends an order's tickets and refunds them. Without in.Confirm it only answers which tickets would end
+// and how much money would go back.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 // This file is about orders that are paid by bank transfer: how long they wait, and that a buyer says that the money
 // is sent. The money that arrives is the business of edge/receipts.
+
 // transferWindow returns how long an event's orders wait for a transfer: the event's own number of days, or else the
 // deployment's time.
 func transferWindow(e *event.Details, deployment time.Duration) time.Duration {

@@ -19,19 +19,21 @@ type viewer struct {
 	topic  *topic
 	client netip.Addr
 	conn   net.Conn
-	packed bool   // gzip
-	lot    uint8  // which of the hub's hints the viewer gets
-	whole  bool   // a snapshot must be sent next
-	last   bool   // the last frame of the stream has been written, or begun
-	next   uint64 // number of the frame after the last one that was begun
-	rest   []byte // what is left to write of a frame that was begun; its bytes are shared
+	packed bool  // gzip
+	lot    uint8 // which of the hub's hints the viewer gets
+
+	whole bool   // a snapshot must be sent next
+	last  bool   // the last frame of the stream has been written, or begun
+	next  uint64 // number of the frame after the last one that was begun
+	rest  []byte // what is left to write of a frame that was begun; its bytes are shared
 
 	began   time.Duration // when the frame in rest was begun
 	moved   time.Duration // when the viewer last took something, or when a write to it last could not go on
 	refresh time.Duration // when a new snapshot is due
-	fd      int           // the connection's descriptor; this and the next two fields are used only by a shard
-	index   int           // the viewer's index in shard.topics[topic]
-	blocked bool          // the connection takes nothing until epoll reports it
+
+	fd      int  // the connection's descriptor; this and the next two fields are used only by a shard
+	index   int  // the viewer's index in shard.topics[topic]
+	blocked bool // the connection takes nothing until epoll reports it
 }
 
 // item is bytes to write to a viewer, with the values that the viewer's fields have once some are written.
