@@ -31,7 +31,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	if keys != nil {
 		before = uint32(keys[0]) //nolint:gosec // below its limit
 	}
-	// One more than the page has tells if another page follows.
+	// One row more than the page shows that another page follows.
 	list, err := h.Attendees.List(c.Context, number, filter, before, in.Limit+1)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,14 @@ func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// updateAttendee changes the name or address by which the organization knows an attendee.
-// The holder of the ticket and the order stay as they are: an organizer must not be able to
-// move a ticket to somebody else this way.
+// updateAttendee changes the name or address that the organization has noted for an attendee. The ticket's holder and
+// the order don't change, so that an organizer can't give a ticket to somebody else in this way.
 func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, &in.AttendeeID)
 	if err != nil {
 		return nil, err
 	}
-	// A nil leaves the attendee's name or address as it is.
+	// nil means that the attendee's name or address does not change.
 	var name, email *string
 	if in.Name.Set {
 		name = &in.Name.Value

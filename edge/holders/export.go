@@ -44,19 +44,18 @@ func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error
 	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
 }
 
-// export is a document that is written piece by piece, so that a person with many orders
-// does not cost the memory of all of them at once. Each step writes a piece and sets the
-// field step to the step that comes next. The steps come in the order of the document:
-// begin, addOrders, addTickets, addReports, addThreads, addWaitlist, addSections.
+// export is the document with a person's data. It is written piece by piece, so that never all orders of a person are
+// in memory. Each step writes one piece and sets the field step to the next step. The steps follow the order of the
+// document: begin, addOrders, addTickets, addReports, addThreads, addWaitlist, addSections.
 type export struct {
 	h         *Handlers
 	now       time.Time
-	principal route.Principal // the person who asked, and whose data it is
+	principal route.Principal // the person who asked for the export and whose data it contains
 	profile   api.ExportedProfile
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
-	// The order that was written last; zero before the first.
+	// order is the order that was written last; zero before the first.
 	order engine.OrderID
-	// The place of the ticket that was written last; zero before the first.
+	// held is the place of the ticket that was written last; zero before the first.
 	held attendees.Place
 	// Refunds that are collected while orders are written, because the document has them after the
 	// tickets.
@@ -69,8 +68,7 @@ type export struct {
 
 // fill writes the next piece of the document when makeFile asks for it.
 func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
-	// The request has been answered by now, so its call cannot be used any more. A new call stands
-	// for it.
+	// The answer has begun, so the request's call has ended and cannot be used. A new call takes its place.
 	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out)
 }
 
@@ -95,8 +93,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		o := &list[i]
 		x.order = o.ID
 		if order.NormalEmail(o.Email) != address {
-			// Customers are found by a hash of their address. This order is of another address with
-			// the same hash.
+			// Orders are found by a hash of the address. This order belongs to another address with the same hash.
 			continue
 		}
 		v, err := x.h.Orders.Show(c, o, orders.Person(o.Email))

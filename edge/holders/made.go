@@ -8,13 +8,13 @@ import (
 	"boxoffice/edge/route"
 )
 
-// madeFile is a file that is made while it is read, one piece at a time. So no transaction
-// stays open for a slow client, and no long list is in memory. One goroutine reads it.
+// madeFile is an io.ReadCloser for a file that is made while it is read, one piece at a time. So no transaction stays
+// open for a slow client, and no long list is in memory. Only one goroutine may read it.
 type madeFile struct {
-	ctx  context.Context //nolint:containedctx // of the answer, which outlives the request
+	ctx  context.Context //nolint:containedctx // the context of the answer, which is still sent when the request's context has ended
 	fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)
 	over bool
-	// buf has what is left of the piece that was made last.
+	// buf holds the rest of the piece that was made last.
 	buf bytes.Buffer
 }
 
@@ -31,8 +31,8 @@ func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.
 	}
 }
 
-// Read returns what is left of a piece. If nothing is left, it first makes the next piece.
-// A piece may be empty without being the last one.
+// Read reads from the present piece. If that is used up, it first makes the next pieces until one is not empty or the
+// file ends.
 func (f *madeFile) Read(p []byte) (int, error) {
 	for f.buf.Len() == 0 {
 		if f.over {
@@ -45,7 +45,7 @@ func (f *madeFile) Read(p []byte) (int, error) {
 	return f.buf.Read(p)
 }
 
-// next makes one piece within the time that a request has.
+// next makes the next piece, with the time limit of a request.
 func (f *madeFile) next() (err error) {
 	ctx, cancel := context.WithTimeout(f.ctx, route.DefaultTimeout)
 	defer cancel()

@@ -48,10 +48,9 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	})
 }
 
-// refuseIfCertified refuses to pass on a ticket that has earned a certificate, because the holder
-// of the ticket is the one whom the certificate names. If the certificate is earned while the
-// ticket is being claimed, the next holder gets the ticket, but can earn no second certificate by
-// it.
+// refuseIfCertified refuses to pass on a ticket with which somebody has earned a certificate, because the certificate
+// names the ticket's holder. If the certificate is earned while the ticket is being claimed, the next holder gets the
+// ticket but can't earn a second certificate with it.
 func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {
 	earned, err := h.Courses.OfTicket(c.Context, number, ticket)
 	if err == nil && earned != nil {
@@ -60,7 +59,7 @@ func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32)
 	return err
 }
 
-// revokeTransfer takes back an offer that nobody has claimed yet.
+// revokeTransfer ends an offer of a ticket that nobody has claimed yet.
 func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.Token)
 	if err != nil {
@@ -88,8 +87,8 @@ func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command
 	return v, nil
 }
 
-// rescheduleTicket moves a ticket of a reservation to another date or slot. The ledger takes the
-// new place before it gives the old one back.
+// rescheduleTicket moves a ticket of a reservation calendar to another date or slot. The ledger books the new place
+// before it releases the old one.
 func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {

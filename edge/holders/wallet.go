@@ -42,9 +42,8 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	return out, err
 }
 
-// heldViews shows the tickets of a list that the caller really holds. The table of holders
-// may be behind, so the order decides and others are left out. Tickets of one order share
-// one reading of it.
+// heldViews shows those tickets of a list that the caller holds. The table of holders may be out of date, so heldViews
+// checks each ticket against its order and leaves out those that somebody else holds. It reads each order once.
 func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTicket, error) {
 	all := make([]api.HeldTicket, 0, len(list))
 	shown := make(map[engine.OrderID]*api.Order, len(list))

@@ -48,7 +48,7 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 type enrolled struct {
 	// The address of the learner in the form of order.NormalEmail. Progress is kept under it.
 	holder string
-	// "" as long as nobody has told the learner's name.
+	// name is the learner's name; "" if we don't know it.
 	name    string
 	ticket  secrets.Viewer
 	event   *readmodel.Event
@@ -69,22 +69,22 @@ func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.
 	return holder, held, err
 }
 
-// refusalDelay bounds how long a learner without a ticket waits for the read model before
-// being refused. The read model usually has everything within a moment.
+// refusalDelay is how long the refusal of a learner without a ticket waits at most for the read model, which may not
+// have the learner's new order yet.
 const refusalDelay = 5 * time.Second
 
-// holdingsSettled looks for the holder's tickets a second time before a learner is refused. The
-// read model may not yet have an order that the learner was just told is completed.
+// holdingsSettled waits for the read model and looks for the holder's tickets again, before a learner is refused,
+// because the read model may not have an order yet that was completed a moment ago.
 func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Holding, error) {
 	ctx, cancel := context.WithTimeout(c.Context, refusalDelay)
 	defer cancel()
-	// If the read model is behind for longer, the learner is refused and can ask again.
+	// If the read model needs longer, the learner is refused and can try again.
 	_ = h.Settled(ctx)
 	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
 }
 
-// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller
-// without a ticket learns that the event is no course only if the public may see the event.
+// enroll finds the course that a path names, for a learner who holds a ticket for it. A caller without a ticket learns
+// that the event is not a course only if the public may see the event.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -135,8 +135,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	return l, nil
 }
 
-// myCourses returns the courses that the caller holds tickets for, each once. Courses that the
-// caller has begun come first, and then the others, the newest first.
+// myCourses returns the courses for which the caller holds tickets, each once. Courses that the caller has begun come
+// first, then the others, the newest first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {

@@ -152,9 +152,8 @@ func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	return v, nil
 }
 
-// submitExam grades an attempt and counts it. The result tells for each question if its answer was
-// right. Only an attempt that passes shows the explanations, because all other learners may try
-// again.
+// submitExam grades an attempt and counts it. The result shows for each question whether the answer was right. It
+// shows the explanations only if the learner has passed, because a learner who has not may try again.
 func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResult, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {

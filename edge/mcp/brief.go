@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Many clients read the first page of tools alone and give all of it to their model, which
-// then has no room for anything else. So the list is brief: a sentence for each tool, and
-// schemas without bounds, without the types of answers, and without descriptions that are
-// longer than maxWords. Everything that is left out stands in the resource openapi.json,
-// and a refusal names the field and its bound.
-const maxWords = 10 // bytes of an argument's description
+// Many clients read only the first page of tools and give all of it to their model, which must have room left for
+// other things. So the list is brief: a sentence for each tool, and schemas without limits, without the types
+// of answers, and without descriptions that are longer than maxWords. The resource openapi.json has everything that
+// is left out, and a refusal names the field and its limit.
+const maxWords = 10 // most bytes of an argument's description
 
 // leftOut are the members of a schema that a brief one does without.
 var leftOut = map[string]bool{
@@ -18,12 +17,13 @@ var leftOut = map[string]bool{
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "pattern": true, "additionalProperties": true,
 }
 
-// usual are arguments that many tools have; the instructions say once what they mean.
+// usual are the arguments that many tools have. They get no description, because the server's instructions explain
+// them once.
 var usual = map[string]bool{"idempotencyKey": true, "orgId": true, "cursor": true, "limit": true}
 
-// shortenSchema returns a brief copy of the schema of an argument with a name. It also
-// leaves null out of types, which some models' interfaces don't take as one of several: an
-// argument that may be null may be left out as well.
+// shortenSchema returns a brief copy of the schema of the argument name. It also removes null from types, because
+// some models' interfaces don't accept null as one of several types. Nothing is lost by that: an argument that may
+// be null may also be left out.
 func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {
@@ -59,9 +59,8 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	return out
 }
 
-// isTelling reports whether a format tells a model how to write a value. Those of JSON
-// Schema do. Our own, such as the format of an id, stay out of the list: a refusal says the
-// same.
+// isTelling reports whether a format helps a model to write a value. The formats of JSON Schema do. Our own formats,
+// such as that of an id, don't, and a refusal explains them.
 func isTelling(format any) bool {
 	return format == "date-time" || format == "date" || format == "email" || format == "uri"
 }
@@ -82,7 +81,8 @@ func shortenPart(part any, name string) any {
 	return part
 }
 
-// withoutNull is the type of a value that is not null. The rows have no other lists of types.
+// withoutNull returns the one type in a list of types that is not null. No schema of ours has a list with several
+// others.
 func withoutNull(types any) any {
 	if several, ok := types.([]any); ok {
 		for _, one := range several {

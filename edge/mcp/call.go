@@ -22,31 +22,31 @@ import (
 	"boxoffice/engine"
 )
 
-// Request is what a tool call asks of its operation. It has all that an HTTP request of a
-// client would have, but for credentials, which come from the caller of the tool.
+// Request is a tool call as a request to its operation. It has everything that an HTTP request has except
+// credentials, which are those of the tool's caller.
 type Request struct {
-	Params         map[string]string // of the path, percent-encoded
+	Params         map[string]string // the path's parameters, percent-encoded
 	Path           string            // with them
-	Query          string            // encoded; empty: none
+	Query          string            // the encoded query string; empty: none
 	Body           []byte            // JSON; nil: none
 	IdempotencyKey string
 }
 
-// Answer is what came of a Request.
+// Answer is the operation's answer to a Request.
 type Answer struct {
 	Status     int
 	Body       []byte
-	RetryAfter string // seconds; empty: it is not said
-	Replayed   bool   // it is the stored answer of an earlier request
+	RetryAfter string // seconds until a repeat makes sense; empty: the answer does not say
+	Replayed   bool   // the answer repeats that of an earlier request
 }
 
-// sayText makes a result of a text. isError tells the model that the call did not succeed.
+// sayText returns a result that consists of a text. isError says that the call did not succeed, for the model.
 func sayText(text string, isError bool) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: isError}
 }
 
-// invalidParams is the protocol's error for a call that cannot be understood. Unlike a
-// result with isError, the client gets it and not its model.
+// invalidParams returns the protocol's error for a call that cannot be understood. The client handles this error;
+// its model sees only results, also those with isError.
 func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
@@ -70,7 +70,7 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 	if answer.Status >= http.StatusMultipleChoices {
 		return sayText(answer.sayRefusal(), true), nil
 	}
-	// A repeated answer was told of when it was given first.
+	// For a repeated answer, the public fact was made with the first answer.
 	if c.Principal.Kinds.Has(route.Key) && t.op.Writes() && !answer.Replayed {
 		s.tellAction(ctx, c, t, request, answer)
 	}
@@ -82,9 +82,8 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 	return result, nil
 }
 
-// makeRequest makes the request of a tool's arguments. Arguments that the tool does not
-// know are ignored: models make some up, and the tool's schema lists those that there are.
-// If the arguments make no request, r is nil and wrong says why, for the model.
+// makeRequest makes a request from a tool's arguments. It ignores arguments that the tool does not have, because
+// models invent some. If the arguments make no request, r is nil and wrong says why, for the model.
 func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong string) {
 	r = &Request{Params: make(map[string]string, len(t.path)), Path: t.op.Path}
 	for _, name := range t.path {
@@ -115,9 +114,8 @@ func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong st
 	return r, ""
 }
 
-// makeBody makes a JSON object of the arguments that stand in the body. The members are
-// sorted, so that the same arguments make the same bytes: the server recognizes a repeat
-// under an Idempotency-Key by them.
+// makeBody makes a JSON object of the arguments that belong to the body. It sorts the members, so that the same
+// arguments make the same bytes, because a repeat with an Idempotency-Key must have the same body.
 func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 	b := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -133,9 +131,8 @@ func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 	return append(b, '}')
 }
 
-// textOf returns an argument as it stands in a path or a query, where the elements of a
-// list are separated by commas. An argument that is null or not there gives an empty text.
-// ok is false for an object and for a list within a list.
+// textOf returns an argument in the form for a path or a query, in which commas separate the elements of a list. It
+// returns "" for an argument that is null or missing. ok is false for an object and for a list within a list.
 func textOf(v jsontext.Value) (text string, ok bool) {
 	switch v.Kind() { //nolint:exhaustive // null, and an argument that is not there
 	case '"':
@@ -160,8 +157,8 @@ func textOf(v jsontext.Value) (text string, ok bool) {
 	return "", true
 }
 
-// sayRefusal says a refusal in words: code, status, message, details, when to try again,
-// and the request's id for support.
+// sayRefusal returns a refusal as a text for the model: code, status, message, details, when to try again, and the
+// request's id for support.
 func (a *Answer) sayRefusal() string {
 	var envelope struct {
 		Error struct {
@@ -187,12 +184,12 @@ func (a *Answer) sayRefusal() string {
 	return text + "\nRequest: " + envelope.Meta.RequestID
 }
 
-// tellWithin bounds how long a tool call waits until the public fact about it (agent.action) is written.
+// tellWithin is how long a tool call waits at most until the public fact about it (agent.action) is stored.
 const tellWithin = 5 * time.Second
 
-// tellAction tells a key's organization of a write, as the public fact agent.action. The
-// write is done by then and is answered as such, so an error here is only logged. The
-// call's own deadline does not count: it may have passed while the operation ran.
+// tellAction stores the public fact agent.action about a write, for the organization of the key that made it. The
+// write has happened by then, so an error here is only logged. It does not use the call's deadline, which may have
+// passed while the operation ran.
 func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request, a *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()

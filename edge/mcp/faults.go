@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// fault is an error of the protocol (JSON-RPC 2.0, 5.1). Its data carries our own code and
-// details, as the API's envelope would have them.
+// fault is an error of the protocol (JSON-RPC 2.0, 5.1). Its data holds our own code and details, in the form of the
+// API's errors.
 type fault struct {
 	Code    int64  `json:"code"`
 	Message string `json:"message"`
@@ -36,8 +36,8 @@ func newFault(code int64, issue route.Issue) *fault {
 	return f
 }
 
-// reply answers the message that has the id. JSON-RPC asks for the id null if the message
-// has none that can be read.
+// reply makes the answer to the message with the id. If the message has no readable id, the answer has the id null,
+// as JSON-RPC demands.
 func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	if len(id) == 0 {
 		id = jsontext.Value("null")
@@ -50,8 +50,7 @@ func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	return &Reply{Status: http.StatusBadRequest, Body: body, header: http.Header{}}, err
 }
 
-// message has those members of a client's message that are read here; the SDK reads the
-// rest.
+// message has the members of a client's message that this package reads. The SDK reads the whole message again.
 type message struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
@@ -111,8 +110,8 @@ func refuseEndless(m *message) *fault {
 	})
 }
 
-// faultOf makes a fault of a message that the SDK refused with nothing but words. The SDK
-// does not say what kind of error it is, so the message decides.
+// faultOf makes a fault for a message that the SDK refused with a plain text. The text does not say what kind of
+// error it is, so faultOf works that out from the message.
 func faultOf(m *message, words string) *fault {
 	issue := route.Issue{Code: route.IssueFormat, Message: words}
 	switch {

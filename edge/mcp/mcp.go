@@ -1,12 +1,11 @@
 // Package mcp is the API for agents: the Model Context Protocol over streamable HTTP,
 // without sessions (docs/mcp.md).
 //
-// The protocol itself is the official SDK's. This package owns what the SDK serves: the
-// tools, one for each row of the route table that takes and answers JSON, the prompts that
-// name them, the resources, and which of these a caller is shown. It carries nothing out.
-// Package edge/server, the only caller, takes each tool call through the same middle as a
-// request (Caller.Perform), so that the row's limits, scopes and idempotency hold. A
-// Server is made once, may be used by several goroutines and has nothing to stop.
+// The official SDK implements the protocol. This package owns what the SDK serves: the tools, one for each row of the
+// route table that takes and answers JSON, the prompts that name them, the resources, and which of these a caller is
+// shown. It performs no operation itself. Package edge/server, the only caller, treats each tool call as a request
+// to the row (Caller.Perform), so that the row's limits, scopes and idempotency apply. A Server is made once, may
+// be used by several goroutines and has nothing to stop.
 package mcp
 
 import (
@@ -34,13 +33,13 @@ import (
 // newest has no handshake: its clients say the version with each request.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// maxPlain bounds a message that calls no tool, in bytes. The SDK quotes what it can't read
-// in its answer, and reads cursors by encoding/gob, which is not made for hostile input. A
-// tool call may be as large as its operation's body.
+// maxPlain is the most bytes of a message that calls no tool. It is small because the SDK quotes in its answer what
+// it can't read, and reads cursors with encoding/gob, which is not made for hostile input. A tool call may be as
+// large as its operation's body.
 const maxPlain = 64 << 10
 
-// pageLength is how many tools a page of the list has at most: more than there are, because many
-// clients read the first page alone.
+// pageLength is the most tools on a page of the list. It is more than there are, because many clients read only the
+// first page.
 const pageLength = 256
 
 // instructions are for the model that is to use the tools.
@@ -52,7 +51,7 @@ const instructions = "Every tool is an operation of the Boxoffice API. The list 
 	"Lists have pages: pass `nextCursor` of an answer as `cursor`. " +
 	"Give every write an `idempotencyKey`, a new UUID, and repeat the call with the same one when its answer was lost."
 
-// Config is what a Server is made of.
+// Config configures a Server.
 type Config struct {
 	Ops      []route.Op
 	Document []byte // the OpenAPI document of Ops, as JSON
@@ -114,19 +113,18 @@ func (s *Server) addResources(server *sdk.Server) error {
 	return nil
 }
 
-// Caller is who sent the message that is answered. It lives for one message; the server
-// reads it from the context of the SDK's goroutine.
+// Caller is the sender of one message. The Server's handlers read it from the context, because the SDK calls them on a
+// goroutine of its own.
 type Caller struct {
 	Principal route.Principal
 	Now       time.Time
 	// Count counts the message against the caller's limit. Its error is the HTTP answer.
 	Count func() error
-	// Perform carries an operation out as a request of the caller's own, which is counted
-	// for itself.
+	// Perform performs an operation as a request of the caller, which counts in the rate limits by itself.
 	Perform func(op *route.Op, r *Request) *Answer
 
-	performed bool // the message was a tool call, and has been counted as its operation
-	// panicked is what a handler panicked with; nil: none did.
+	performed bool // the message was a tool call, which Perform has counted as its operation
+	// panicked is the value of a handler's panic; nil: no handler has panicked.
 	panicked any
 }
 
@@ -182,7 +180,7 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 			Details: map[string]int{"maxBytes": maxPlain},
 		}
 	}
-	// Only the operation has a deadline: what it has done is said, however late.
+	// Only the operation has a deadline. Its result is sent to the client, however late.
 	ctx = context.WithValue(context.WithoutCancel(ctx), callerKey{}, c)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(body))
 	if err != nil {
@@ -194,7 +192,7 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 	reply := &Reply{Status: http.StatusOK, header: http.Header{}}
 	s.handler.ServeHTTP(reply, r)
 	if c.panicked != nil {
-		panic(c.panicked) // where the server of the request catches it
+		panic(c.panicked) // package edge/server catches the panic
 	}
 	// A tool call that did not get as far as its operation has not been counted yet.
 	if method == callMethod && !c.performed {

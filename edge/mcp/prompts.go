@@ -17,7 +17,7 @@ import (
 type prompt struct {
 	sdk.Prompt
 	text string
-	ops  []*route.Op // of the tools that the text names
+	ops  []*route.Op // the operations of the tools that the text names
 }
 
 // jobs are the four that organizers have most often.

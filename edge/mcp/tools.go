@@ -23,18 +23,18 @@ const idempotencyKey = "idempotencyKey"
 type tool struct {
 	op          *route.Op
 	listed      sdk.Tool
-	path, query []string        // arguments by where they stand
-	inBody      map[string]bool // one may stand in query and body
+	path, query []string        // names of the arguments in the path and in the query
+	inBody      map[string]bool // names of the arguments in the body, where an argument of the query may be too
 }
 
-// mayCall reports whether the middle would let the caller in, as far as that does not depend
-// on the request.
+// mayCall reports whether the server would let the caller use the operation, as far as that does not depend on the
+// request.
 func mayCall(p *route.Principal, op *route.Op) bool {
 	mayIn := func(g route.Grant) bool { return route.CheckGrant(op, g) == nil }
 	switch {
 	case route.RefuseAwayFromGates(op, p) != nil:
 		return false
-	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // its scopes count where the public is let in, too
+	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // A key needs the scopes even for an operation that is public.
 		return mayIn(p.Grants[0])
 	case op.Auth.Has(route.Public):
 		return true
@@ -78,8 +78,7 @@ type content struct {
 // jsonSchema is the schema of the content as JSON; nil: it has none.
 func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
 
-// addTools adds a tool for each row that takes and answers JSON, but for those that only a payment
-// provider can sign.
+// addTools adds a tool for each row that takes and answers JSON, except those that only a payment provider can call.
 func (s *Server) addTools(server *sdk.Server) error {
 	var d document
 	if err := json.Unmarshal(s.Document, &d); err != nil {
@@ -187,7 +186,7 @@ const (
 	definitionPath = "#/$defs/"
 )
 
-// resolveRef is the schema that a schema refers to, or itself.
+// resolveRef returns the schema that a schema refers to, or the schema itself if it is no reference.
 func (d *document) resolveRef(schema map[string]any) map[string]any {
 	ref, _ := schema["$ref"].(string)
 	if named, ok := d.Components.Schemas[strings.TrimPrefix(ref, componentPath)].(map[string]any); ok {
@@ -196,7 +195,7 @@ func (d *document) resolveRef(schema map[string]any) map[string]any {
 	return schema
 }
 
-// selfContained is a copy of a schema that brings the components that it refers to.
+// selfContained returns a copy of a schema that contains the components to which it refers.
 func (d *document) selfContained(schema map[string]any) map[string]any {
 	definitions := map[string]any{}
 	out, _ := d.copySchema(d.resolveRef(schema), definitions).(map[string]any)

@@ -6,8 +6,7 @@ import (
 	"boxoffice/edge/view"
 )
 
-// mostPoints is how many intervals a series has at most. It bounds the answer if somebody asks for
-// years by the hour.
+// mostPoints is the most intervals of a series, so that the answer stays small if somebody asks for years by the hour.
 const mostPoints = 1_000
 
 // getEventAnalytics shows how a figure of an event has grown, interval by interval. Days and weeks

@@ -27,9 +27,8 @@ type cart struct {
 	absorb   bool // the organizer absorbs the fees
 }
 
-// validateCode tells if a promo code would hold for a purchase. It uses nothing up. A code that
-// does not exist counts as a guess, so that nobody can try codes without end. All other tries are
-// given back to the caller.
+// validateCode says whether a promo code would be valid for a purchase. It does not use the code. A code that does not
+// exist counts as a wrong guess, so that nobody can try endless codes; a code that exists does not count.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {
@@ -130,8 +129,7 @@ func findType(p *live.Page, id engine.ID) *inventory.Details {
 // agree.
 func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	switch told.Reason {
-	// Only these verdicts depend on the lines of the cart. Any other verdict stands whatever is in
-	// the cart.
+	// Only these verdicts depend on the lines of the cart. Any other verdict is final.
 	case "", keeper.CodeBelowMinimum, keeper.CodeNotApplicable:
 		reduced := k.order
 		reduced.Promo = &order.Promo{Terms: &told.Details.Discount}
@@ -147,10 +145,9 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode finds the code that a name means in an event and asks it for its verdict. It also
-// returns the currency of the event, or "" if the request names no event that exists. A
-// disabled code is answered like one that does not exist, so that the public does not learn
-// of it.
+// askCode finds the promo code with a name in an event and asks the code's actor for its verdict. It also returns the
+// currency of the event, or "" if the request names no existing event. It answers a disabled code like one that does
+// not exist, so that the public does not learn about it.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
 	// A subtotal below 0 means that it is not known, so the code cannot judge its least
@@ -161,7 +158,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 	}
 	for _, text := range in.TicketTypeIDs {
 		id, err := engine.ParseID(text)
-		ask.Types = append(ask.Types, id) // a text that is not an id becomes the zero id, and no code is for that
+		ask.Types = append(ask.Types, id) // A text that is not an id becomes the zero id, for which no code is valid.
 		if err == nil {
 			ask.Event = id.Event()
 		}

@@ -26,8 +26,7 @@ var (
 	codeLooks = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// editTries is how often an edit of a code is tried. Another try is needed if somebody else has
-// changed the code in between.
+// editTries is how often an edit of a code is tried in all, because somebody else may change the code in between.
 const editTries = 5
 
 // listPromoCodes returns a page of an organization's codes, or of one of its events, the newest
@@ -70,9 +69,8 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	return out, nil
 }
 
-// createPromoCode first claims the code's name and then makes the code. If the request fails in
-// between, a repeat with the same Idempotency-Key gets the same number, so the claimed name is
-// already its own.
+// createPromoCode first claims the code's name and then makes the code. If the request fails in between, a repeat with
+// the same Idempotency-Key gets the same number, for which the name is claimed already.
 func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api.PromoCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrgID)
 	if err != nil {
@@ -177,12 +175,11 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// editCode tries an edit once. It reads the code, puts the sent fields over it, and asks the code
-// to take the result under the revision that it read. The code refuses with CONFLICT if another
-// edit has come in between.
+// editCode tries an edit once. It reads the code, applies the sent fields, and sends the result to the code's actor with
+// the revision that it read. The actor refuses with CONFLICT if another edit came in between.
 //
-// A new name is claimed before the code is asked, so that no other code can take it. If the code
-// then refuses, the old name is claimed back. A code that an order has used keeps its name.
+// A new name is claimed before the actor is asked, so that no other code can get it. If the actor then refuses, the
+// old name is claimed again. A code that an order has used keeps its name.
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
 	if err != nil {

@@ -110,7 +110,7 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	// that the next list shows it.
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
-	// A list that is behind is better than an error for a credit that has been made.
+	// If this fails, lists show the credit a little later. The credit itself has been made.
 	_ = h.Settled(ctx)
 	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
@@ -123,8 +123,8 @@ func entryID(c *route.Call) wallet.EntryID {
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])
 }
 
-// beyondWallet turns the refusal of an amount that the wallet cannot take into a validation issue
-// of the field "amount". It passes other errors on.
+// beyondWallet turns a wallet's refusal of an amount that is too large into an issue of the field "amount". It returns
+// other errors unchanged.
 func beyondWallet(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok {
 		if bounds, ok := r.Details.(wallet.Range); ok {
@@ -145,8 +145,8 @@ func walletView(w *readmodel.Wallet) api.Wallet {
 	}
 }
 
-// entryView shows a movement of a wallet. The API has a kind of its own for the fee of issued
-// tickets; the wallet keeps it as a debit with that reason.
+// entryView shows a movement of a wallet. The fee for issued tickets is stored as a debit with a certain reason; the
+// API shows it as a kind of its own.
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 	kind := e.Kind.String()
 	if e.Kind == wallet.Debited && e.Reason == wallet.IssueFee {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// camtEntry is what we read of an entry of CAMT.053, in any of its versions
-// (https://www.iso20022.org/iso-20022-message-definitions, camt.053.001). Later versions wrap status
-// and parties once more.
+// camtEntry has the parts that we read of an entry of CAMT.053, in any of its versions
+// (https://www.iso20022.org/iso-20022-message-definitions, camt.053.001). Later versions have status and
+// parties in one more element than earlier ones, so both places are read.
 type camtEntry struct {
 	Amount   camtAmount `xml:"Amt"`
 	Sign     string     `xml:"CdtDbtInd"`
@@ -49,7 +49,7 @@ type camtDetails struct {
 // readCAMT reads the entries one by one, so that a statement is never in memory as a tree.
 // A file without any statement is an error.
 func readCAMT(file []byte) (lines []Line, err error) {
-	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // it opens and ends a payment; an entry is in memory with all of its own
+	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // Each payment has an opening and a closing tag. An entry is in memory with all of its payments.
 		return nil, fmt.Errorf("more than %d payments", MaxLines)
 	}
 	d := xml.NewDecoder(bytes.NewReader(file))

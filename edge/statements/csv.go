@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// shape says how one bank writes its CSV: the names of the columns that we read, and how it writes
-// days and amounts.
+// shape describes the CSV files of one bank: the names of the columns that we read, and the forms of days and
+// amounts.
 type shape struct {
 	separator        rune
-	day, amount      string // columns; all of them must be there
+	day, amount      string // names of columns, which must all be in the file
 	payer, text      string
 	currency         string // column, or a currency if there is none
 	bank             string // column of the bank's reference; "" for none
@@ -38,7 +38,7 @@ var shapes = []shape{
 	},
 }
 
-// maxCells is how many cells a line may have. Banks write up to 20, and a payer may write some commas.
+// maxCells is the most cells of a line. Banks write up to 20, and a payer's text may contain some separators.
 const maxCells = 200
 
 // readCSV reads the file of a bank whose columns are named in its first row. The cells of a

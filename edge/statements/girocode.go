@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// These bound what a GiroCode says: the holder's name in characters, and all of it in bytes.
+// These are the most characters of the holder's name in a GiroCode, and the most bytes of the whole code.
 const maxHolder, maxGiroCode = 70, 331
 
 // GiroCode returns the text of a QR code from which banking apps fill in a SEPA transfer in euros to an

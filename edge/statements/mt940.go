@@ -18,8 +18,8 @@ var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0
 // text.
 func readMT940(file []byte) (lines []Line, err error) {
 	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
-	var account *balance // of the account after the entries so far; nil before a balance and behind one
-	var last *Line       // the line that a :86: is about
+	var account *balance // the account's balance after the entries so far; nil before an opening balance and after a closing one
+	var last *Line       // the line to which a following :86: belongs
 	flush := func() error {
 		if last == nil {
 			return nil
@@ -62,15 +62,15 @@ func readMT940(file []byte) (lines []Line, err error) {
 	return lines, flush()
 }
 
-// balance is what an account has, in minor units, or owes if it is negative.
+// balance is the balance of an account in minor units; a negative one is a debt.
 type balance struct {
 	amount   int64
 	currency string
 }
 
-// parseBalance reads an opening or closing balance. The balances are checked because a
-// payer's words may have lines that look like entries, and not every bank takes the colons
-// out of them; but no payer can change what the entries add up to.
+// parseBalance reads an opening or closing balance. The balances must agree with the sum of the entries. That check
+// finds forged entries: a payer's text may contain lines that look like entries, and not every bank removes
+// the colons from it, but a payer cannot change the balances.
 func parseBalance(value string) (*balance, error) {
 	value = strings.TrimSpace(value)
 	if len(value) < 10 || value[0] != 'C' && value[0] != 'D' {
@@ -105,8 +105,8 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parseEntry reads an entry of an account, and adds it to the balance. It returns nil for
-// an entry that is no money that came in: that one counts for the balance alone.
+// parseEntry reads an entry of an account, and adds it to the balance. It returns nil for an entry that is not
+// incoming money, which only changes the balance.
 func parseEntry(value string, account *balance) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
 	if m == nil || account == nil {
@@ -138,7 +138,7 @@ func parseEntry(value string, account *balance) (*Line, error) {
 // part86 matches the beginning of a numbered part of :86:, such as ?20.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
-// maxDetails is how many bytes of :86: are read. Banks write up to 390, with their line ends.
+// maxDetails is the most bytes of a field :86: that are read. Banks write up to 390, including line ends.
 const maxDetails = 2_000
 
 // parseDetails reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Reference returns a creditor reference (ISO 11649) of up to 21 letters and digits, which banks
-// check as they do an IBAN: "RF", two check digits, and the text. A wrong letter for a letter, a wrong
-// digit for a digit, or two of a kind that changed places, never make a valid reference; any other
-// mistake does once in 97 times. All but letters and digits is left out of the text.
+// Reference returns a creditor reference (ISO 11649), which banks check as they check an IBAN: "RF", two check
+// digits, and the text, of which up to 21 letters and digits are allowed and all other characters are dropped. A
+// reference with one wrong letter or digit, or with two neighbours of the same kind exchanged, is never valid. One
+// with any other mistake is valid once in 97 times.
 func Reference(text string) string {
 	body := lettersAndDigits(text)
 	check := 98 - remainderBy97(body+"RF00")
 	return "RF" + string([]byte{byte('0' + check/10), byte('0' + check%10)}) + body
 }
 
-// These bound the body of a reference that is looked for: an order's number has as many characters.
+// These are the fewest and the most characters after the check digits of a reference, because an order's number has
+// that many.
 const minBody, maxBody = 17, 21
 
-// FindReferences returns all valid references to orders that a payer's words contain, each
-// once, even if the payer or the bank has added blanks and dashes or written small letters.
-// Characters behind a reference may by chance make a longer one that is valid too, one time
-// in 97, so the caller looks up each of them.
+// FindReferences returns all valid references in a payer's text, each once, even if the payer or the bank has added
+// spaces and dashes or used small letters. A reference together with the characters after it is by chance valid too,
+// once in 97 times. So the caller must look up each of the returned references.
 func FindReferences(text string) (found []string) {
 	text = lettersAndDigits(text)
 	for at := range text {

@@ -1,10 +1,9 @@
-// Package statements reads what banks say of an account: the money that came in, of statements as
-// CAMT.053 (ISO 20022), as MT940 (SWIFT) and as the CSV files of some banks; and the references by
-// which that money names what it pays.
+// Package statements reads the money that came in from statements of a bank account, which may be in CAMT.053 (ISO
+// 20022), in MT940 (SWIFT) or in the CSV forms of some banks. It also makes and finds the references by which such
+// money names the order that it pays.
 //
-// It owns the formats alone. The caller of Read matches with orders, and books, what came. It
-// is pure: it keeps nothing, and every input has a bound. Money that went out, and what is not booked
-// yet, is left out.
+// The package knows only the formats; the caller of Read finds the orders and stores the receipts. It keeps no
+// state, and every input has a limit. It leaves out money that went out and entries that are not booked yet.
 package statements
 
 import (
@@ -26,7 +25,7 @@ import (
 	"boxoffice/engine"
 )
 
-// These bound a statement: its bytes, its lines, and the bytes of a text in a line.
+// These are the limits of a statement: its bytes, its lines, and the bytes of a text in a line.
 const (
 	MaxBytes = 4 << 20
 	MaxLines = 10_000
@@ -37,17 +36,17 @@ const (
 // mistake in the file.
 const firstYear, lastYear = 2000, 2099
 
-// ErrDay says that a line is of a day that no bank has booked it on. It comes with ErrFormat.
+// ErrDay says that the day of a line is out of the range that we accept. The error is also an ErrFormat.
 var ErrDay = errors.New("day before 2000 or after 2099")
 
 // ErrFormat says that a file is no statement that we can read.
 var ErrFormat = errors.New("not a bank statement that we read")
 
-// Line is money that came in.
+// Line is one payment that came in.
 type Line struct {
-	// ID is the same whenever the line is read again, also from another statement of the same format:
-	// the bank's own reference, or else a hash of the line and of how many equal ones are before it on
-	// its day. A statement has to contain whole days.
+	// ID is the same whenever the line is read again, also from another statement of the same format. It is the bank's
+	// own reference or, without one, a hash of the line and of how many equal lines precede it on its day. So a
+	// statement must contain whole days.
 	ID       string
 	Day      time.Time // on which it was booked, in UTC
 	Amount   int64     // minor units, above 0
@@ -96,7 +95,7 @@ func nameLines(lines []Line) {
 	}
 }
 
-// add adds a line that a bank wrote, within the bounds. A line of no money is left out.
+// add appends a line, or returns an error if there are too many lines. It leaves out a line without money.
 func add(lines []Line, l Line) ([]Line, error) {
 	if l.Amount == 0 {
 		return lines, nil
@@ -112,8 +111,8 @@ func add(lines []Line, l Line) ([]Line, error) {
 // NOTPROVIDED in the EndToEndId of ISO 20022, which has to be there.
 var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
 
-// withoutPlaceholder returns a text, or "" if it is a placeholder. As the name of a line, a
-// placeholder would be the same for all lines of all days, and they would count as one.
+// withoutPlaceholder returns a bank's reference, or "" if it is only a placeholder. A placeholder must not become the
+// ID of a line, because all lines with it would count as one.
 func withoutPlaceholder(text string) string {
 	if slices.Contains(placeholders, lettersAndDigits(text)) {
 		return ""
@@ -147,8 +146,8 @@ func toUTF8(file []byte) []byte {
 	return decoded
 }
 
-// parseAmount reads a decimal with a point or a comma before its places, in minor units of a
-// currency. thousands may stand between its other digits.
+// parseAmount reads a decimal in minor units of a currency. point separates the decimal places, and thousands may
+// separate groups of the other digits.
 func parseAmount(text, currency string, point, thousands byte) (int64, error) {
 	if _, ok := engine.CurrencyOf(currency); !ok {
 		return 0, fmt.Errorf("currency %q", currency)
