@@ -1,6 +1,8 @@
-// Package gates is the area of letting people in: scans, the counters of gates, and the devices
-// that serve as gates. The edge reads codes, because only the edge has the keys. The event's actor
-// decides who is let in.
+// Package gates is the area of letting people in: scans, the counters of gates and a live stream of
+// them, the manifests with which devices judge scans offline, and the devices that serve as gates.
+// The edge reads codes, because only the edge has the keys. The event's actor decides who is let
+// in. A node keeps some manifests in memory (rosters) and can lose them; the sources of live
+// streams end when their last viewer leaves.
 package gates
 
 import (

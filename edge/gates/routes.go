@@ -16,7 +16,7 @@ const own = route.Member | route.Key
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
-		// What devices at gates call, and the screens that watch them.
+		// Devices at gates call these, and the screens that watch the gates.
 		route.Group{
 			Prefix: "/api/v1/checkin",
 			Tag:    "Check-in",
@@ -112,8 +112,8 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// What the organizer's desk does to make a device a gate. No API key may do it, or a device
-		// could make others.
+		// The organizer's desk makes a device a gate by these. API keys are not accepted, because a
+		// device could otherwise make other devices gates.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}/gates",
 			Tag:    "Check-in",
@@ -150,7 +150,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// The only request of a device that has no key yet.
+		// This is the only request of a device that has no key yet.
 		route.Group{
 			Prefix: "/api/v1/gates/enrol",
 			Tag:    "Check-in",

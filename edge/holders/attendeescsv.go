@@ -11,8 +11,8 @@ import (
 	"boxoffice/edge/sheets"
 )
 
-// csvPage is how many attendees are read at once for a file. Memory holds no more than one
-// such page.
+// csvPage is how many attendees are read at once for a CSV file. Only one such page is in memory at
+// a time.
 const csvPage = 500
 
 // csvColumns are the names in the first row of the file. csvRow writes the values in the same
@@ -23,8 +23,8 @@ var csvColumns = []string{
 }
 
 // exportAttendees writes attendees into a CSV file, page by page while a client reads it. The
-// request has been answered with 200 before the first page. So an error later cannot become a
-// status: it ends the file early.
+// status 200 is sent before the first page is read. So an error after that cannot change the
+// status; the file just ends early.
 func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*route.Content, error) {
 	number, filter, err := h.findAttendees(c, in)
 	if err != nil {
@@ -37,7 +37,7 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 			return false, err
 		}
 		var rows [][]string
-		// No ticket has the serial 0, so this is the first page.
+		// No ticket has the serial 0, so a last of 0 means that this is the first page.
 		if last == 0 {
 			sheets.Begin(out)
 			rows = append(rows, csvColumns)

@@ -64,7 +64,8 @@ func (h *Handlers) openLiveTicket(c *route.Call, text string) (*orders.Held, err
 	if err != nil {
 		return nil, err
 	}
-	// The order may be newer than the read model, which knows the present holders.
+	// OpenTicket reads the ledger, which may know more than the read model. Holds below asks the
+	// read model.
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ type codes = []engine.Code
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table([]route.Group{
-		// Transfers. A buyer without an account proves the ticket by the order's token, and an
-		// addressee by the mailed link.
+		// Transfers. A buyer without an account uses the order's token instead of a session, and
+		// the addressee of an offer uses the mailed link.
 		{
 			Prefix: "/api/v1/tickets",
 			Tag:    "Buyers",
@@ -52,7 +52,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Everything that a signed-in person sees of their own.
+		// By these, signed-in people see and use their own tickets and data.
 		{
 			Prefix: "/api/v1/users/me",
 			Tag:    "Buyers",
@@ -103,7 +103,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// The organization's view of the people who attend.
+		// By these, an organization sees and edits the people who attend its events.
 		{
 			Prefix: "/api/v1/organizer/events/{id}/attendees",
 			Tag:    "Attendees",

@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine"
 )
 
-// failure is the body of every error, as a type that the reflector can read. The document
-// calls it Error. The server writes the same shape from a type of its own.
+// failure is the body of every error, as a type that the reflector can read. The document calls it
+// Error. The server writes the same shape from another type.
 type failure struct {
 	Error struct {
 		Code    string         `json:"code" required:"true" description:"What went wrong, for programs: a code of the list under Error codes, whose meaning never changes."`
@@ -68,12 +68,13 @@ func (r refusal) componentName() string {
 	return strings.Join(words, "Or")
 }
 
-// maxShared is how many codes a refusal may have to become a component. With more codes the
-// name of the component would be too long to read.
+// maxShared is the largest number of codes with which a refusal becomes a component. With more
+// codes, the component's name would be too long to read.
 const maxShared = 2
 
-// sharedRefusals returns the names of the refusals that more than one operation has. Only those
-// become components.
+// sharedRefusals returns a map that is true for the names of refusals that more than one operation
+// has. Only these refusals become components. Refusals with more than maxShared codes are not in
+// the map.
 func sharedRefusals(ops []route.Op) map[string]bool {
 	seen := map[string]bool{}
 	for i := range ops {
@@ -96,7 +97,8 @@ var serverSentEvent = map[string]any{
 		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
-// addAnswers completes the answer of a success, and adds all refusals of the operation.
+// addAnswers completes the answer of success that the reflector has written, and adds all refusals
+// of the operation.
 func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
@@ -114,7 +116,9 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 			}
 			ok.Content[t] = openapi31.MediaType{Schema: schema}
 		}
-		// Everything that serves bytes also serves ranges of them.
+		// The server answers ranges of every content whose size is known. We list 206 and 416 for
+		// all operations that answer with bytes, because the row does not tell whether the size is
+		// known.
 		all.WithMapOfResponseOrReferenceValuesItem("206", openapi31.ResponseOrReference{Response: (&openapi31.Response{Content: ok.Content}).WithDescription("The range that was asked for.")})
 		all.WithMapOfResponseOrReferenceValuesItem("416", openapi31.ResponseOrReference{Response: (&openapi31.Response{}).WithDescription("The range lies outside of the file.")})
 	}
@@ -133,7 +137,7 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 		}
 		all.WithMapOfResponseOrReferenceValuesItem(strconv.Itoa(r.status), answer)
 	}
-	// These two can happen before the router has found any operation.
+	// The server can give these two answers before it has found the operation.
 	all.WithMapOfResponseOrReferenceValuesItem("408", referToResponse(requestTimeout))
 	all.WithMapOfResponseOrReferenceValuesItem("431", referToResponse(headersTooLarge))
 }
@@ -146,8 +150,8 @@ func referToResponse(name string) openapi31.ResponseOrReference {
 // describeResponse describes a refusal, with an example for each of its codes.
 func (r refusal) describeResponse() *openapi31.Response {
 	var lines []string
-	// waits becomes true if one of the codes can come with the header Retry-After, by the
-	// rules of the server's writeRefusal.
+	// waits becomes true if an answer with one of the codes can have the header Retry-After. The
+	// rules are those of writeRefusal in edge/server.
 	content, waits := errorContent(), r.status == http.StatusTooManyRequests
 	for _, code := range r.codes {
 		def := engine.CodeTable[code]
@@ -172,8 +176,8 @@ func errorContent() openapi31.MediaType {
 	return openapi31.MediaType{Schema: map[string]any{"$ref": "#/components/schemas/Error"}}
 }
 
-// exampleEnvelope returns an example of an error's body. It is the envelope that the server
-// writes.
+// exampleEnvelope returns an example of an error's body, in the shape in which the server writes
+// errors.
 func exampleEnvelope(code engine.Code, message string, details any) any {
 	return map[string]any{
 		"error": map[string]any{"code": code, "message": message, "details": details},

@@ -97,8 +97,8 @@ func (p *printer) addComponents() {
 	p.addTransportAnswer(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
-// addTransportAnswer adds an answer that the server gives before it has found an operation.
-// Such an answer has no headers of a rate limit.
+// addTransportAnswer adds an answer that the server gives before it has found an operation. Such a
+// request is not counted in a rate limit, so the answer has none of the limit's headers.
 func (p *printer) addTransportAnswer(name string, code engine.Code, message, description string) {
 	content := errorContent()
 	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
@@ -119,7 +119,8 @@ const (
 )
 
 // named describes parameters of paths that mean the same everywhere, by the part of the path in
-// front of them. The tag of a field may describe a parameter in other words, which then win.
+// front of them. If the tag of a parameter's field has a description, the document has that
+// description instead.
 var named = map[string]string{
 	"event/{id}":               anEvent,
 	"events/{id}":              anEvent,
@@ -144,8 +145,8 @@ var named = map[string]string{
 	"promo-codes/{id}":         "The promo code's number.",
 }
 
-// whatItNames returns the description of a path's parameter, or nil if no part of the path
-// is in named. Then only the tag of its field can describe it.
+// whatItNames returns the description that named has for a parameter of a path, or nil if it has
+// none.
 func whatItNames(path, parameter string) *string {
 	for place, text := range named {
 		if strings.HasSuffix(place, "{"+parameter+"}") && strings.Contains(path, "/"+place) {
@@ -155,7 +156,8 @@ func whatItNames(path, parameter string) *string {
 	return nil
 }
 
-// tagTexts describe the groups of operations. The groups stand in the document in this order.
+// tagTexts has the names and descriptions of the groups of operations, in the order in which the
+// document lists them.
 var tagTexts = []struct{ name, text string }{
 	{"Auth", "Accounts of organizers and buyers, sessions and second factors."},
 	{"Users", "The signed-in user's own account."},
@@ -194,7 +196,7 @@ var tagTexts = []struct{ name, text string }{
 // listTags adds the groups that the table uses, in the order of tagTexts. A group that
 // tagTexts does not describe comes at the end, without a text.
 func (p *printer) listTags(ops []route.Op) {
-	// The map has the groups that are used and not yet listed.
+	// missing has the groups that the operations use and that the document does not list yet.
 	missing := map[string]bool{}
 	for i := range ops {
 		missing[ops[i].Tag] = true
@@ -210,8 +212,8 @@ func (p *printer) listTags(ops []route.Op) {
 	}
 }
 
-// limitsTable returns the table of rate limits in Markdown. It is printed from the limits
-// that the server counts by, so the two cannot differ.
+// limitsTable returns the table of rate limits in Markdown. It is made from route.Limits, which the
+// server enforces, so the document cannot differ from the server.
 func limitsTable() string {
 	var b strings.Builder
 	b.WriteString("\n## Rate limits\n\n| Tier | Requests a minute | Counted per |\n|---|---|---|\n")

@@ -21,11 +21,12 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// Info has what the document says at its head.
+// Info has the title and the version of the API and what else the document says about the whole
+// API.
 type Info struct {
 	Title   string
 	Version string
-	BaseURL string // of the server; empty: none is named
+	BaseURL string // the address of the server; if it is empty, the document names no server
 	// Webhooks are the types of messages that the service sends by itself.
 	Webhooks []webhook.Type
 }
@@ -58,7 +59,8 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 	if err := p.describeWebhooks(info.Webhooks); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	// Groups and error codes come last, because only what the operations use is described.
+	// Groups and error codes come last, because the document describes only the groups, and has
+	// examples only of the codes, that the operations use.
 	p.listTags(ops)
 	if err := p.describeErrors(ops); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -79,7 +81,7 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 type printer struct {
 	reflector *openapi31.Reflector
 	spec      *openapi31.Spec
-	shared    map[string]bool // the refusals that several operations have
+	shared    map[string]bool // by name: true for the refusals that are components (sharedRefusals)
 }
 
 // newPrinter makes a printer with everything in the document that does not depend on a single
@@ -90,7 +92,7 @@ func newPrinter(ops []route.Op, info Info) *printer {
 	r.InlineDefinition(jsontext.Value{})
 	p := &printer{reflector: r, spec: r.SpecEns(), shared: sharedRefusals(ops)}
 	r.DefaultOptions = append(r.DefaultOptions, p.schemaOptions()...)
-	contact := openapi31.Contact{Name: &info.Title} // whoever runs this deployment
+	contact := openapi31.Contact{Name: &info.Title} // the contact is the operator of this deployment
 	if info.BaseURL != "" {
 		p.spec.WithServers(openapi31.Server{URL: info.BaseURL})
 		contact.WithURL(info.BaseURL)
@@ -108,9 +110,8 @@ func newPrinter(ops []route.Op, info Info) *printer {
 	return p
 }
 
-// add adds one operation to the document. The reflector writes most of it from the Go
-// types. The steps after AddOperation change what the reflector cannot know, and they need
-// its result.
+// add adds one operation to the document. The reflector writes most of it from the Go types. The
+// steps after AddOperation correct and complete the reflector's result by what it cannot know.
 func (p *printer) add(op *route.Op) error {
 	oc, err := p.reflector.NewOperationContext(op.Method, op.Path)
 	if err != nil {
@@ -186,7 +187,7 @@ func successType(op *route.Op) any {
 	}
 	out := op.Handler.Out
 	if out.Kind() == reflect.Pointer {
-		out = out.Elem() // a handler that answers nothing has refused
+		out = out.Elem() // a success is never a nil pointer
 	}
 	envelope := reflect.StructOf([]reflect.StructField{{Name: "Data", Type: out, Tag: `json:"data"`}})
 	return reflect.New(envelope).Interface()
@@ -262,8 +263,8 @@ func describeForm(op *route.Op, o *openapi31.Operation) {
 }
 
 // mendParameters mends what the reflector made of the parameters' Go types, and adds the headers
-// that the server reads for every operation. A token in the query is removed, because the document
-// has it among the credentials.
+// that the server reads for every operation. It removes a token in the query, because the document
+// lists that token among the credentials.
 func mendParameters(op *route.Op, o *openapi31.Operation) {
 	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
 		return op.Auth.Has(route.QueryToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
@@ -288,9 +289,9 @@ func mendParameters(op *route.Op, o *openapi31.Operation) {
 	}
 }
 
-// makePlain removes from a parameter's schema what only a body may have: null as a value,
-// and a description and examples beside the parameter's own. It declares lists as one value
-// separated by commas, which is how the server reads them.
+// makePlain removes from a parameter's schema what does not belong there: null as a value, and a
+// description and examples beside the parameter's own. It declares lists as one value separated by
+// commas, which is how the server reads them.
 func makePlain(p *openapi31.Parameter) {
 	if types, ok := p.Schema["type"].([]any); ok {
 		types = slices.DeleteFunc(types, func(t any) bool { return t == "null" })
@@ -305,9 +306,10 @@ func makePlain(p *openapi31.Parameter) {
 	}
 }
 
-// listSecurity returns the alternative credentials of an operation. An empty alternative stands for
-// no credentials, and no alternatives mean that none are taken. None of them names scopes: linters
-// accept scopes for OAuth only, so the document has them as x-scopes.
+// listSecurity returns the alternative credentials of an operation. An empty map among them means
+// that the operation can also be called without credentials. An empty list means that it takes no
+// credentials at all. The alternatives name no scopes, because linters accept scopes for OAuth
+// only; the document has them as x-scopes.
 func listSecurity(op *route.Op) []map[string][]string {
 	var all []map[string][]string
 	for _, s := range []struct {
@@ -329,8 +331,8 @@ func listSecurity(op *route.Op) []map[string][]string {
 	return all
 }
 
-// setSecurity sets an operation's credentials. An empty list has to be written as an extension,
-// because the type would leave it out, and the document's default would apply.
+// setSecurity sets an operation's credentials. An empty list is written as an extension, because
+// the type's encoder would leave it out, and then the default of the whole document would apply.
 func setSecurity(o *openapi31.Operation, all []map[string][]string) {
 	o.Security = all
 	if len(all) == 0 {
@@ -338,7 +340,8 @@ func setSecurity(o *openapi31.Operation, all []map[string][]string) {
 	}
 }
 
-// addExtensions adds what the row says and OpenAPI has no place for.
+// addExtensions adds what OpenAPI has no place for as members that begin with x-: credentials, rate
+// limit, scopes and idempotency.
 func addExtensions(op *route.Op, o *openapi31.Operation) {
 	var names []string
 	for _, k := range kinds {

@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	// These types are recognized while schemas are made.
+	// These types have schemas or names of their own: money, free-form JSON and the types of the
+	// package api.
 	moneyType = reflect.TypeFor[route.Money]()
 	freeType  = reflect.TypeFor[jsontext.Value]()
 	apiPath   = reflect.TypeFor[api.Page]().PkgPath()
@@ -99,7 +100,7 @@ func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, e
 	case t == moneyType:
 		s.Schema.AddType(jsonschema.Number)
 		s.Schema.WithMultipleOf(0.001)
-		s.Schema.Format = nil // the reflector's word for the Go type, an int64
+		s.Schema.Format = nil // the reflector has set the format int64, after the Go type
 	case inner == nil:
 		return false, nil
 	default:
@@ -130,13 +131,13 @@ func (p *printer) define(name string, schema jsonschema.Schema) {
 	}
 	simple, err := schema.ToSchemaOrBool().ToSimpleMap()
 	if err != nil {
-		panic("openapi: " + err.Error()) // it has been made of a map
+		panic("openapi: " + err.Error()) // a schema that came from the reflector can always be turned into a map
 	}
 	c.WithSchemasItem(name, simple)
 }
 
-// orNull lets a schema also allow null. A reference cannot have a type beside it, so it
-// becomes one of two alternatives;  its description moves to the outside.
+// orNull lets a schema also allow null. A reference cannot have a type beside it, so it becomes one
+// of two alternatives, and its description moves to the schema that has the alternatives.
 func orNull(s *jsonschema.Schema) {
 	if s.Ref == nil {
 		s.AddType(jsonschema.Null)
@@ -154,8 +155,8 @@ var patterns = map[string]string{
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
 }
 
-// mendField writes the tags of a field into its schema, in the way in which the package route reads
-// them.
+// mendField corrects the schema of a field, so that it says what the package route demands of the
+// field by its tags.
 func mendField(f jsonschema.InterceptPropParams) {
 	s, tag := f.PropertySchema, f.Field.Tag
 	_, options, _ := strings.Cut(tag.Get("json"), ",")
@@ -178,10 +179,10 @@ func mendField(f jsonschema.InterceptPropParams) {
 		*s = *s.AnyOf[0].TypeObject
 	}
 	if s.Format != nil && *s.Format == "raw" {
-		s.WithExtraPropertiesItem("x-any-text", true) // NUL is refused in all other texts
+		s.WithExtraPropertiesItem("x-any-text", true) // the server refuses NUL in all texts of other formats
 	}
 	if s.Format != nil && (*s.Format == "name" || *s.Format == "raw") {
-		s.Format = nil // how we read a text, which no client need know
+		s.Format = nil // these formats tell only the server how to read a text
 	}
 	if s.Items != nil {
 		toElements(s)
@@ -202,8 +203,8 @@ func mendField(f jsonschema.InterceptPropParams) {
 	}
 }
 
-// mendFree writes the schema of free-form JSON: an object or anything. Its limit counts bytes,
-// which JSON Schema cannot express.
+// mendFree writes the schema of free-form JSON, which is an object (format object or links) or any
+// value. Its maxLength counts bytes, which JSON Schema cannot express, so it becomes x-max-bytes.
 func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	s.Type, s.Format = nil, nil
 	if format := tag.Get("format"); format == "object" || format == "links" {

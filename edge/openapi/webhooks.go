@@ -13,8 +13,8 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// hookHeaders are the headers of a webhook (docs/webhooks.md). They become parameters among
-// the components, to which each type refers.
+// hookHeaders are the headers of a webhook (docs/webhooks.md). Each of them becomes a parameter in
+// the document's components, to which every webhook type refers.
 var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Signature", "t=<unix seconds>,v1=<hex>: the HMAC-SHA256 under the endpoint's secret of <t>.<the body as it came>. Compare in constant time, and refuse a t that is more than 300 seconds off."},
 	{"X-Service-Event", "The type."},
@@ -22,7 +22,8 @@ var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Attempt", "1, 2, 3 ... of the delivery."},
 }
 
-// describeWebhooks describes what is sent for each type of the catalogue.
+// describeWebhooks adds to the document the request that the service sends for each type of the
+// catalogue.
 func (p *printer) describeWebhooks(types []webhook.Type) error {
 	for _, h := range hookHeaders {
 		p.spec.ComponentsEns().WithParametersItem(h.name, openapi31.Parameter{

@@ -9,7 +9,7 @@ import (
 // yamlOf writes a JSON text as YAML, with the members in the same order. It goes through
 // the nodes of a YAML document, because a Go map would lose the order.
 func yamlOf(doc []byte) ([]byte, error) {
-	var n yaml.Node // JSON is YAML in its flow style
+	var n yaml.Node // the YAML parser can read JSON, because JSON is YAML in flow style
 	if err := yaml.Unmarshal(doc, &n); err != nil {
 		return nil, fmt.Errorf("yaml: %w", err)
 	}

@@ -17,8 +17,9 @@ import (
 const broadcastsADay = 5
 
 // sendBroadcast queues a mail to the people who attend an event. The list of recipients is fixed
-// before the answer, so that the answer can count them. The mails follow one by one, behind the
-// mails that buyers wait for.
+// before the answer, so that the answer can count them. The mail queue sends the mails one by one
+// after the answer, with a lower priority than the mails that buyers wait for. An event that has
+// had broadcastsADay in a day is refused with RATE_LIMITED.
 func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.BroadcastSent, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -69,8 +70,8 @@ func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.L
 	if err != nil {
 		return nil, err
 	}
-	// One row more than the limit tells pageOf that there is another page. All lists of this
-	// package do so.
+	// We read one row more than the limit, because pageOf takes that row as the sign that there is
+	// another page. All lists of this package do the same.
 	list, err := h.Outreach.Broadcasts(c.Context, number, before, in.Limit+1)
 	if err != nil {
 		return nil, err

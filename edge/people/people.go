@@ -1,6 +1,7 @@
-// Package people is the area of the people around an event: the reviews, reports and questions of
-// guests, and what an organization knows of its customers. It keeps no state of its own, so nothing
-// has to be stopped.
+// Package people is the area of the people around an event. It has the reviews, reports and
+// messages of guests, the followers of an organization and its broadcasts to attendees, and what an
+// organization knows of its customers: orders, notes and tags. It keeps no state of its own, so
+// nothing has to be stopped.
 package people
 
 import (
@@ -36,8 +37,7 @@ type Deps struct {
 	Outreach  *outreach.Store
 	Mail      *mailqueue.Queue
 	Secrets   *secrets.Master
-	// LimitsScale multiplies how many messages a buyer may write in an hour; 1 leaves the limit as
-	// it is.
+	// LimitsScale multiplies messagesAnHour. 1 leaves that limit unchanged.
 	LimitsScale float64
 }
 
@@ -69,8 +69,9 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// pageOf makes a page of a list whose cursors are numbers. The list has one row more than the limit
-// if there is another page; show makes the view of a row, and number the place that a cursor names.
+// pageOf makes a page of a list whose cursors are numbers. The caller has read up to limit+1 rows,
+// and the row beyond the limit means that there is another page. show makes the view of a row.
+// number returns the number of a row, which the cursor of the next page names.
 func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
 	return api.PageOf(len(list), limit, func(i int) View { return show(&list[i]) },
 		func(last int) *string { return route.CursorOf(number(&list[last])) })

@@ -15,8 +15,8 @@ const own = route.Member | route.Key
 // signed-in buyers, an organization's people and programs, and the platform's administrators.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
-		// Reviews, for everybody. Answers are the organization's, so that row has credentials of
-		// its own.
+		// Everybody may write and read reviews. Only the organization may answer a review, so that
+		// row names other credentials.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
@@ -57,7 +57,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Followers need no account: the link in a mail is what they prove themselves with.
+		// Followers need no account, because the link in a mail proves that they own its address.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
