@@ -14,18 +14,18 @@ import (
 type operation struct {
 	ID, Method, Path, Summary string
 	Text                      template.HTML
-	// The people and programs that the operation is for, in the words of the page's language.
+	// For lists the people and programs that may call the operation, in the page's language.
 	For []string
-	// The credentials that it takes, by their names in the document.
+	// Takes has the credentials that the operation accepts, by their names in the document.
 	Takes      []string
 	Scopes     []string
 	Limit      string
 	Parameters []input
-	// The content type of the request's body; "" if it has none.
+	// BodyType is the content type of the request's body, or "" if it has none.
 	BodyType string
-	// The members of a body that has members.
+	// Body has the members of a body that is an object.
 	Body []field
-	// The example of a body in JSON.
+	// Example is an example of a JSON body, indented, or "".
 	Example  string
 	Answers  []shownAnswer
 	Refusals []refusal
@@ -38,7 +38,7 @@ func (o *operation) IsRead() bool { return o.Method == "GET" }
 // Plain reports whether the operation has a body that is text, and not a form with a file.
 func (o *operation) Plain() bool { return o.BodyType != "" && !o.Form() }
 
-// AnswersJSON reports whether a success has data in JSON.
+// AnswersJSON reports whether a successful answer has JSON with members.
 func (o *operation) AnswersJSON() bool {
 	return slices.ContainsFunc(o.Answers, func(a shownAnswer) bool { return len(a.Fields) > 0 })
 }
@@ -46,8 +46,9 @@ func (o *operation) AnswersJSON() bool {
 // Form reports whether the body is a form with a file.
 func (o *operation) Form() bool { return o.BodyType == formType }
 
-// tokenText explains the token in the query. The document lists that token among the credentials
-// and not among the parameters.
+// tokenText describes the parameter token, which describeOperation adds to an operation without a
+// body that takes such a token. The document lists the token among the credentials and not among
+// the parameters.
 const tokenText = "What proves who asks: the access token of the order, or the token of the stream."
 
 const (
@@ -64,7 +65,7 @@ type input struct {
 // shownAnswer is one successful answer.
 type shownAnswer struct {
 	Status, Text string
-	// The content types of an answer that is not JSON.
+	// Types has the content types of an answer that is not JSON.
 	Types  []string
 	Fields []field
 }
@@ -72,7 +73,7 @@ type shownAnswer struct {
 // refusal is one error code with which the operation may refuse.
 type refusal struct {
 	Status, Code, Text string
-	// A retry of the same request may succeed.
+	// Retry is set if a retry of the same request may succeed.
 	Retry bool
 }
 
@@ -87,7 +88,7 @@ type describer struct {
 // credentials, scopes and limit at the end of the description, for readers who see only the
 // text; the page shows them as fields, so that part is cut off.
 func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
-	text, _, _ := strings.Cut("\n\n"+op.Description, "\n\n**For** ") // what follows is shown by itself
+	text, _, _ := strings.Cut("\n\n"+op.Description, "\n\n**For** ") // the page shows the rest as fields
 	said, err := renderMarkdown(text)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	places := []string{"path", "query", "header"}
 	slices.SortStableFunc(o.Parameters, func(a, b input) int { return slices.Index(places, a.In) - slices.Index(places, b.In) })
 	if op.RequestBody != nil {
-		for kind, c := range op.RequestBody.Content { // there is one
+		for kind, c := range op.RequestBody.Content { // a body has one content type
 			o.BodyType, o.Body = kind, d.listMembers(c.Schema, nil)
 			var pretty bytes.Buffer
 			if json.Indent(&pretty, c.Example, "", "  ") == nil && kind == jsonType {
@@ -125,8 +126,8 @@ func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	return o, nil
 }
 
-// addAnswers adds the operation's answers and the codes with which it refuses. An answer with codes
-// is a refusal, and all others are successes.
+// addAnswers adds the operation's answers and the codes with which it refuses. An answer with error
+// codes is a refusal. Every other answer counts as a success.
 func (d *describer) addAnswers(o *operation, op *documentedOp) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		a := d.resolveAnswer(op.Responses[status])

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// These are the parts of an OpenAPI document that the pages show. Everything else in the document
-// is not read.
+// These are the parts of an OpenAPI document that the pages show. Decoding ignores everything else
+// in the document.
 type (
 	document struct {
 		Info       struct{ Description string }
@@ -104,17 +104,17 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// reference is the document in the order in which people read it: by area, and by path
-// within an area. It is read once and never changed afterwards, so all pages share it.
+// reference is the document with its operations grouped by area, and sorted by path within an area.
+// It is made once and never changes afterwards, so all pages share it.
 type reference struct {
 	document
 	description string
 	areas       []area
-	// The operations and webhooks by their ids.
+	// operations has the operations and webhooks by their ids.
 	operations map[string]*documentedOp
 }
 
-// area is one group in the list of operations.
+// area is a group of operations in the list beside each page.
 type area struct {
 	Name    string
 	Entries []entry
@@ -132,9 +132,9 @@ type entry struct{ ID, Method, Path, Summary string }
 // methods are the HTTP methods in the order in which the operations of one path are listed.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// readReference reads the document. It groups the operations by their first tags, in the
-// order of the document's tags, and sorts them by path and method. Webhooks form the last
-// group: they have no path.
+// readReference reads the document. It groups the operations by their first tags, in the order of
+// the document's tags, and sorts them by path and method. The types of webhooks form the last
+// group, because they have no path.
 func readReference(text []byte) (*reference, error) {
 	r := &reference{operations: map[string]*documentedOp{}}
 	if err := json.Unmarshal(text, &r.document); err != nil {
@@ -176,7 +176,8 @@ func (r *reference) resolve(s *schema) (found *schema, name string) {
 	return cmp.Or(s, &schema{}), name
 }
 
-// resolveAnswer follows the reference of an answer, if it is one.
+// resolveAnswer returns the answer that a refers to, or a itself if it is no reference or the
+// document lacks the component.
 func (r *reference) resolveAnswer(a *answer) *answer {
 	if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
 		return cmp.Or(r.Components.Responses[name], a)
@@ -184,7 +185,8 @@ func (r *reference) resolveAnswer(a *answer) *answer {
 	return a
 }
 
-// resolveParameter follows the reference of a parameter, if it is one.
+// resolveParameter returns the parameter that p refers to, or p itself if it is no reference or the
+// document lacks the component.
 func (r *reference) resolveParameter(p *parameter) *parameter {
 	if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
 		return cmp.Or(r.Components.Parameters[name], p)

@@ -15,12 +15,13 @@ type field struct {
 	Required, Nullable bool
 	Text               template.HTML
 	Bounds             []string
-	// The values that a text may have; nil if it may have any.
+	// Choices has the values that the field may have, or nil if the schema lists none.
 	Choices []string
 	Default string
-	// The members of a member that is an object or a list of objects.
+	// Fields has the members of a field that is an object or a list of objects.
 	Fields []field
-	// The members are shown further up already, because the schema contains itself.
+	// Above is set if the schema contains itself, so that the members are already shown further up
+	// and Fields is empty.
 	Above bool
 }
 
@@ -35,7 +36,7 @@ func (d *describer) listMembers(s *schema, above []string) []field {
 	var all []field
 	for _, part := range s.AllOf {
 		for _, f := range d.listMembers(part, above) {
-			all = slices.DeleteFunc(all, func(old field) bool { return old.Name == f.Name }) // a later part says more
+			all = slices.DeleteFunc(all, func(old field) bool { return old.Name == f.Name }) // if two parts have the same member, the later one is more specific
 			all = append(all, f)
 		}
 	}
@@ -54,8 +55,8 @@ func (d *describer) listMembers(s *schema, above []string) []field {
 	return all
 }
 
-// describeField describes one member of an object. The bounds of a list's elements are told
-// with the list, and the members of its elements are the field's own.
+// describeField describes one member of an object. For a list, it adds the bounds of the elements
+// to the bounds of the list, and the fields are the members of the elements.
 func (d *describer) describeField(name string, s *schema, required bool, above []string) field {
 	if s == nil {
 		s = &schema{}
@@ -84,7 +85,7 @@ func (d *describer) describeField(name string, s *schema, required bool, above [
 			f.Bounds = append(f.Bounds, d.words.Each+" "+bound)
 		}
 	}
-	// A schema that contains itself is shown once, and then referred to.
+	// A schema that contains itself is described once; inside, the page only refers to it.
 	if named != "" && slices.Contains(above, named) {
 		f.Above = true
 		return f
@@ -98,8 +99,9 @@ func (d *describer) describeField(name string, s *schema, required bool, above [
 	return f
 }
 
-// joinAlternatives handles a schema that is one of several alternatives. It notes in f if
-// null is one of them, and returns the last of the others with the formats of all of them.
+// joinAlternatives makes one schema of a schema with alternatives. It notes in f whether null is an
+// alternative, and returns the last of the other alternatives. If several alternatives have
+// formats, that one gets all of them.
 func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	one := &schema{}
 	var formats []string
@@ -121,7 +123,8 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	return &joined
 }
 
-// typeOf names a type as JSON does, with its format. It notes in f if null is allowed.
+// typeOf returns the JSON name of a schema's type, with its format or the type of its elements. It
+// notes in f whether null is allowed.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {
@@ -156,7 +159,8 @@ func (d *describer) typeOf(f *field, s *schema) string {
 	return kind
 }
 
-// listBounds tells in words what a schema demands of a value, such as its length or its range.
+// listBounds describes in words what a schema demands of a value, such as its length, its range or
+// a pattern.
 func (d *describer) listBounds(s *schema) []string {
 	w, all := d.words, []string{}
 	between := func(least, most *int, what string) {
@@ -192,7 +196,7 @@ func (d *describer) listBounds(s *schema) []string {
 	if len(s.Enum) > 0 {
 		all = append(all, w.OneOf+" "+strings.Join(textsOf(s.Enum), ", "))
 	}
-	// A pattern that a format implies, or that only says which letters an id has, would tell a
+	// We leave out a pattern that belongs to a format, and the one of ids, because they tell a
 	// reader nothing.
 	if s.Pattern != "" && s.Format == "" && !strings.HasPrefix(s.Pattern, "^[A-Za-z0-9_.-]+$") {
 		all = append(all, s.Pattern)

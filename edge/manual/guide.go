@@ -22,14 +22,14 @@ import (
 //go:embed guide.md
 var guideText string
 
-// makeGuide makes the developer's guide. Its tables of error codes and limits come from the code,
-// so they cannot be out of date.
+// makeGuide makes the HTML of the developer's guide. Its table of error codes and its list of
+// limits are made from the code, so they cannot be out of date.
 func makeGuide(base string) (template.HTML, error) {
 	return renderAt(base, strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
 }
 
-// makeSeatedSale makes the walk from a venue map to a scan at the gate. No node serves the other
-// documents of the repository, so their names are shown without links.
+// makeSeatedSale makes the HTML of the tutorial that leads from a venue map to a scan at the gate.
+// No node serves the other documents of the repository, so links to them become plain text.
 func makeSeatedSale(base string) (template.HTML, error) {
 	return renderAt(base, documentLinks.ReplaceAllString(docs.SeatedSale, "$1"))
 }
@@ -38,18 +38,19 @@ func makeSeatedSale(base string) (template.HTML, error) {
 // the text of the link.
 var documentLinks = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
 
-// writtenBase is the address that the snippets in the documents are written with.
+// writtenBase is the server's address in the snippets of the documents. renderAt replaces it by the
+// node's address.
 const writtenBase = "http://127.0.0.1:8080"
 
-// renderAt renders Markdown and directs its snippets to this node's address.
+// renderAt renders Markdown, with base instead of writtenBase in its snippets.
 func renderAt(base, text string) (template.HTML, error) {
 	return renderMarkdown(strings.ReplaceAll(text, writtenBase, base))
 }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// renderMarkdown renders Markdown that we have written ourselves. Wide parts can be
-// focused, so that a reader who uses only the keyboard can scroll them.
+// renderMarkdown renders Markdown that we have written ourselves. Code and tables, which may be
+// wide, get a tabindex, so that a reader who uses only the keyboard can scroll them.
 func renderMarkdown(text string) (template.HTML, error) {
 	var body bytes.Buffer
 	if err := markdown.Convert([]byte(text), &body); err != nil {
@@ -59,11 +60,11 @@ func renderMarkdown(text string) (template.HTML, error) {
 	return template.HTML(wide.Replace(body.String())), nil //nolint:gosec // goldmark leaves out what is HTML in a text
 }
 
-// renderLine renders a single sentence. It escapes everything, and the only markup that it
-// knows is `code`.
+// renderLine renders a single sentence as HTML. It escapes everything. The only markup that it
+// knows is code between backquotes.
 func renderLine(text string) template.HTML {
 	parts := strings.Split(template.HTMLEscapeString(text), "`")
-	if len(parts)%2 == 0 { // a mark without its fellow
+	if len(parts)%2 == 0 { // a backquote without a second one
 		return template.HTML(strings.Join(parts, "`")) //nolint:gosec // escaped above
 	}
 	var b strings.Builder

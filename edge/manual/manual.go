@@ -1,8 +1,8 @@
 // Package manual owns the pages at /docs, where developers read about the API and try it. There is
-// an overview, a page for each operation and each type of webhook, and a guide. The pages are made
-// of the OpenAPI document, each when somebody first asks for it, and can be read without scripts.
-// The script in edge/web/app/src/docs adds a search, the reader's key in the snippets, and
-// requests. Nothing here runs by itself, so nothing has to be stopped.
+// an overview, a page for each operation and each type of webhook, and a guide. Each page is made
+// from the OpenAPI document when somebody first asks for it, and can be read without scripts. The
+// script in edge/web/app/src/docs adds a search, the reader's key in the snippets, and requests.
+// Nothing here runs by itself, so nothing has to be stopped.
 package manual
 
 import (
@@ -21,12 +21,12 @@ import (
 // Config is what the pages are made of.
 type Config struct {
 	Ops      []route.Op
-	BaseURL  string // where people reach the node; snippets go there
-	Env      string // live or test, as of the keys that work here
+	BaseURL  string // the address under which people reach the node, which the snippets call
+	Env      string // the environment of the API keys that are valid here: live or test
 	Document func() (*openapi.Document, error)
 }
 
-// root is the address under which all pages are.
+// root is the path under which all pages are.
 const root = "/docs"
 
 // cache is the Cache-Control of the pages: how long clients may keep one without asking again.
@@ -35,15 +35,15 @@ const cache = "public, max-age=60"
 //go:embed page.html
 var pageSource string
 
-// The functions of the template hand the words of the page's language on to its parts,
-// which get only one value.
+// A part of a template gets only one value. These functions of the template pack the words of the
+// page's language into that value.
 var pageTemplate = template.Must(template.New("manual").Funcs(template.FuncMap{
 	"within": func(w *words, all []field) fieldsIn { return fieldsIn{w, all} },
 	"at":     func(w *words, f field) fieldIn { return fieldIn{w, f} },
 }).Parse(pageSource))
 
-// fieldsIn and fieldIn give a part of the template the words of the page's language together with
-// what it shows.
+// fieldsIn and fieldIn are the values for parts of the template: what the part shows, with the
+// words of the page's language.
 type (
 	fieldsIn struct {
 		Words  *words
@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// manual makes the pages. read reads the document once, when the first page is asked for.
+// manual makes the pages. read returns the document, which it reads at its first call.
 type manual struct {
 	Config
 	built *web.Built
@@ -94,12 +94,12 @@ func Files(cfg Config) ([]web.File, error) {
 type shown struct {
 	Words *words
 	Env   string
-	Name  string // of the page in its address
+	Name  string // the page's name, which is the end of its address
 	Title string
 	Areas []area
-	Text  template.HTML // of a page that is not an operation's
+	Text  template.HTML // the text of a page that describes no operation
 	Op    *operation
-	// Nil if nobody calls it, as with a webhook.
+	// Snippets is nil for a webhook, because nobody calls it.
 	Snippets []snippet
 }
 
@@ -130,7 +130,8 @@ func (m *manual) file(name string, describe func(*reference, *shown) error) web.
 	return web.File{Path: path, Type: "text/html; charset=utf-8", Policy: web.Policy, Cache: cache, Print: print(false), PrintGerman: print(true)}
 }
 
-// describeOverview fills in the page at the root: the document's own introduction.
+// describeOverview fills in the page at the root, which shows the introduction of the OpenAPI
+// document.
 func (m *manual) describeOverview(r *reference, s *shown) (err error) {
 	s.Title = s.Words.Overview
 	s.Text, err = renderMarkdown(r.description)
@@ -144,7 +145,7 @@ func (m *manual) describeGuide(_ *reference, s *shown) (err error) {
 	return err
 }
 
-// describeSeatedSale fills in the walk through a sale of seats.
+// describeSeatedSale fills in the tutorial about a sale of seats.
 func (m *manual) describeSeatedSale(_ *reference, s *shown) (err error) {
 	s.Title = s.Words.SeatedSale
 	s.Text, err = makeSeatedSale(m.BaseURL)

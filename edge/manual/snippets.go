@@ -21,17 +21,19 @@ type snippet struct {
 	Text       template.HTML
 }
 
-// snippetLanguages are in the order of their tabs on the page.
+// snippetLanguages are the languages of snippets, without their texts, in the order of their tabs
+// on the page.
 var snippetLanguages = []snippet{{Lang: "curl", Name: "curl"}, {Lang: "typescript", Name: "TypeScript"}, {Lang: "python", Name: "Python"}, {Lang: "go", Name: "Go"}}
 
-// segment is a part of a path. A part that is a parameter has the parameter's name.
+// segment is a part of a path. Name is the parameter's name if the part is a parameter, and
+// otherwise "".
 type segment struct{ Text, Name string }
 
 // parameterInPath matches a parameter in a path; its first group is the parameter's name.
 var parameterInPath = regexp.MustCompile(`\{([^}]+)\}`)
 
-// splitPath cuts a path at its parameters, so that the page can put the reader's values in their
-// places.
+// splitPath cuts a path at its parameters, so that the page's script can replace the parameters by
+// the reader's values.
 func splitPath(path string) (all []segment) {
 	at := 0
 	for _, m := range parameterInPath.FindAllStringSubmatchIndex(path, -1) {
@@ -48,8 +50,9 @@ const (
 	tokenOfSession = "session"
 )
 
-// tokenFor returns the credential that a snippet shows: a key if a key is enough, or else a
-// session. Operations that anybody may call show none.
+// tokenFor returns the kind of credential that a snippet shows, and the text that stands for it: an
+// API key if the operation accepts one, or else a session. It returns "" if the operation can also
+// be called without credentials or with a token in the query.
 func tokenFor(op *operation, env string) (token, placeholder string) {
 	takes := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(op.Takes, n) })
@@ -66,8 +69,8 @@ func tokenFor(op *operation, env string) (token, placeholder string) {
 // literal matches a string of JSON, or one of the words that Python spells in another way.
 var literal = regexp.MustCompile(`"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b`)
 
-// writePython writes a JSON text as Python, which spells true, false and null in another way.
-// Strings are matched too, so that words inside them stay.
+// writePython turns a JSON text into Python, which spells true, false and null in another way. The
+// regular expression also matches strings, so that these words inside strings stay unchanged.
 func writePython(text string) string {
 	return literal.ReplaceAllStringFunc(text, func(s string) string {
 		switch s {
@@ -82,8 +85,9 @@ func writePython(text string) string {
 	})
 }
 
-// makeSnippets writes the call of an operation in each of the languages. The example is
-// quoted for curl, where a single quote would end the shell's text, and spelled for Python.
+// makeSnippets writes the call of an operation in each of the languages. In the example for curl,
+// single quotes are escaped, because they would end the shell's string. The example for Python is
+// written by writePython.
 func makeSnippets(base, env string, op *operation) ([]snippet, error) {
 	token, placeholder := tokenFor(op, env)
 	call := struct {

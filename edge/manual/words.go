@@ -1,7 +1,7 @@
 package manual
 
-// words are the texts of the pages that do not come from the document. The document itself is in
-// English only.
+// words are the texts of the pages that do not come from the OpenAPI document, in one language. The
+// document is in English only.
 type words struct {
 	Lang                                          string
 	Docs, Overview, Guide, SeatedSale, Portal     string

@@ -20,7 +20,7 @@ type prompt struct {
 	ops  []*route.Op // the operations of the tools that the text names
 }
 
-// jobs are the four that organizers have most often.
+// jobs are the prompts: four jobs that organizers have often.
 var jobs = []prompt{
 	{
 		Prompt: sdk.Prompt{
@@ -101,7 +101,8 @@ Admit nobody yourself.`,
 
 var quotedTool = regexp.MustCompile("`([a-z_]+)`")
 
-// addPrompts adds the jobs, with the tools that they name. One that is not there is an error.
+// addPrompts registers the jobs as prompts of the SDK's server. It returns an error if a job names
+// a tool that does not exist.
 func (s *Server) addPrompts(server *sdk.Server) error {
 	s.prompts = make(map[string]*prompt, len(jobs))
 	for _, p := range jobs {
@@ -123,10 +124,12 @@ func (p *prompt) mayGive(caller *route.Principal) bool {
 	return !slices.ContainsFunc(p.ops, func(op *route.Op) bool { return !mayCall(caller, op) })
 }
 
-// answerPrompt answers with the text of the prompt, in which the caller's arguments stand.
+// answerPrompt answers with the text of the prompt, with the caller's arguments filled in. An
+// optional argument that is missing reads "not said". A caller who may not call all of its tools
+// gets the error for an unknown prompt.
 func (p *prompt) answerPrompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	if !p.mayGive(&callerOf(ctx).Principal) {
-		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name)) // as the SDK says it
+		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name)) // the SDK has the same words for an unknown prompt
 	}
 	var values []string
 	for _, a := range p.Arguments {

@@ -25,7 +25,7 @@ type Deps struct {
 	Known    *live.Events
 	Pages    *live.Pages
 	Promos   *promos.Store
-	Codes    *numbers.Lease              // draws the numbers of new promo codes
+	Codes    *numbers.Lease              // assigns the numbers of new promo codes
 	Settled  func(context.Context) error // waits until the read model has everything that is committed
 	Guesses  *limit.Guesses              // limits guesses of promo codes
 	Log      *slog.Logger

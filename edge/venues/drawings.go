@@ -18,12 +18,13 @@ import (
 // year without asking again.
 const forever = "public, max-age=31536000, immutable"
 
-// getDrawing returns a published version of a venue map in the form in which it is drawn.
-// Everybody who has the map's id may read it, because the seat maps of events show the same.
+// getDrawing returns a published version of a venue map in the form in which it is drawn. Everybody
+// who has the map's id may read it, because the public seat maps of events show the same things.
 func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing, error) {
 	id, err := uuid.Parse(in.ID)
 	version, versionErr := strconv.ParseInt(in.Version, 10, 32)
-	// Each drawing has exactly one address, so that caches do not keep it under several.
+	// Other spellings of the id or the version are refused, so that each drawing has only one
+	// address in caches.
 	if err != nil || versionErr != nil || version < 1 || in.ID != id.String() || in.Version != strconv.FormatInt(version, 10) {
 		return nil, &engine.Refusal{Code: engine.NotFound}
 	}
@@ -36,11 +37,11 @@ func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing,
 	return d, err
 }
 
-// drawingBytes is the size that a drawing has in the cache's accounting. It is the size of
-// a drawing of 20,000 seats, so the cache never holds more than it counts.
+// drawingBytes is the size in bytes for which the cache counts each drawing: the size of a drawing
+// of 20,000 seats. Most drawings are smaller, so the cache seldom holds more bytes than it counts.
 const drawingBytes = 500 << 10
 
-// draw reads a version of a map and makes its drawing, with the JSON that is sent.
+// draw reads a version of a map and makes its drawing. Text has the JSON that is sent.
 func (h *Handlers) draw(ctx context.Context, id uuid.UUID, version int32) (*api.Drawing, error) {
 	l, text, err := h.Venues.Layout(ctx, id, version)
 	if err != nil {
@@ -76,8 +77,8 @@ func drawRows(rows []api.DrawnRow, l *seatmap.Layout) {
 		r := &rows[l.SeatRow[i]]
 		r.IDs, r.Labels = append(r.IDs, l.SeatIDs[i]), append(r.Labels, l.Labels[i])
 		r.X, r.Y = append(r.X, l.SeatX[i]), append(r.Y, l.SeatY[i])
-		// A row lists the kinds of its seats only if one of them is not standard. Then the standard
-		// seats before it are added.
+		// A row lists the kinds of its seats only if one of the seats is not standard. At the first
+		// such seat, the standard seats before it are added to the list.
 		if kind := l.SeatKind[i]; kind != seatmap.Standard || r.Kinds != nil {
 			for len(r.Kinds) < len(r.IDs)-1 {
 				r.Kinds = append(r.Kinds, seatKinds[seatmap.Standard])

@@ -84,14 +84,14 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
-// publishedCost is how many times the size of its document a version takes in the database:
-// as document, as layout and as drawing. The organization's quota of bytes written is
-// charged for all three.
+// publishedCost is how many times the size of its document a version takes in the database, which
+// keeps it as document, as layout and as drawing. The organization's quota of written bytes is
+// charged with all three.
 const publishedCost = 3
 
-// publishVenue makes a version of the present draft. A version never changes, and events
-// take their seats only from versions, so an event's seats do not change when somebody goes
-// on drawing.
+// publishVenue makes a version of the present draft. A version never changes, and events take their
+// seats only from versions. So the seats of an event do not change when somebody edits the draft
+// later.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -117,8 +117,8 @@ func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion,
 	return &out, nil
 }
 
-// venue finds the map that a path names, and makes sure that the caller may read it. The map must
-// belong to an organization of the caller or be shared with everybody.
+// venue finds a map by its id, for a caller who may read it because the map belongs to an
+// organization of the caller or is shared with everybody. Otherwise it refuses.
 func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	public, err := uuid.Parse(id)
 	if err != nil || !format.ValidUUID(id) {
@@ -132,7 +132,7 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 		return nil, noVenue
 	}
 	// A caller may be a member of several organizations, and may read the map as a member of any of
-	// them. If none of them may read it, the last refusal is the answer.
+	// them. If the caller may not as a member of any, the answer is the last refusal.
 	for _, g := range c.Principal.Grants {
 		if g.Org == m.Org || m.Org == 0 {
 			if err = route.ActFor(c, g); err == nil {
@@ -158,8 +158,7 @@ func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
 
 // draftOf checks a document and returns it in the form in which it is stored.
 func draftOf(doc *venuemap.Document) (venues.Draft, error) {
-	// The document is expanded into seats only to find its faults and to count the seats. The
-	// stored form is the text.
+	// Expand is called only to find faults and to count the seats. The draft is stored as text.
 	layout, issues := doc.Expand()
 	if len(issues) > 0 {
 		return venues.Draft{}, route.Invalid(issues...)
@@ -183,7 +182,8 @@ func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
 	return venueView(m), nil
 }
 
-// beyondVenues turns the store's limits into refusals.
+// beyondVenues turns the store's errors for too many maps or versions into refusals. It passes
+// other errors on.
 func beyondVenues(err error) error {
 	switch {
 	case errors.Is(err, venues.ErrTooMany):

@@ -37,8 +37,8 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 		Counts:  &api.SeatCounts{Total: m.Seats, Available: m.Available, Held: m.Held, Sold: m.Sold, Blocked: m.Blocked},
 		Pricing: []api.SectionTicketRef{}, Sold: []string{}, Blocked: []string{},
 	}
-	// types has the number of the ticket type of each section, at the section's place in
-	// the layout; 0 for a section without a price.
+	// types has, at each section's index in the layout, the number of the section's ticket type, or
+	// 0 for a section that is not for sale.
 	types := make([]int64, len(m.Layout.Sections))
 	for _, p := range m.Prices {
 		v.Pricing = append(v.Pricing, api.SectionTicketRef{Section: p.Section, Type: engine.NumberedID(number, p.Type).String()})
@@ -86,16 +86,17 @@ func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, 
 	}); err != nil {
 		return nil, err
 	}
-	// The seats come first. If this step fails, a repeat of the request carries it out.
+	// The ticket types are changed after the seats. If this step fails, a repeat of the request
+	// carries it out.
 	if err := h.sellSeatsOnly(c, number, in.Mode == seatmap.Reserved); err != nil {
 		return nil, err
 	}
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// sellSeatsOnly tells each ticket type of the event whether it is sold only with seats. It
-// comes after the change of the map, so that a request that failed in between is completed
-// by a repeat.
+// sellSeatsOnly sets for each ticket type of the event whether it is sold only with seats. The
+// caller has changed the seat map before. If sellSeatsOnly fails, a repeat of the request completes
+// it.
 func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	types, err := h.Read.TicketTypes(c.Context, number)
 	if err != nil {
@@ -129,8 +130,8 @@ func (h *Handlers) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, err
 	return &api.Seating{}, nil
 }
 
-// priceSeating sets as which ticket type the seats of each section are sold. The refusal names
-// every type that is not the event's, not only the first one.
+// priceSeating sets the ticket type as which the seats of each section are sold. If the request
+// names ticket types that are not the event's, the refusal lists all of them.
 func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -163,8 +164,8 @@ func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seat
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// blockSeats takes seats out of the sale and puts others back, in one step of the seat
-// map's actor. It answers with the seats that it has changed.
+// blockSeats takes seats out of the sale and puts others back, in one command to the seat map's
+// actor: all or nothing. It answers with the seats that it has changed.
 func (h *Handlers) blockSeats(c *route.Call, in *api.BlockSeats) (*api.BlockedSeats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

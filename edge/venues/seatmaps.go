@@ -22,9 +22,9 @@ import (
 	"boxoffice/persistence/committed"
 )
 
-// publicSeats returns the seat map of an event that the caller may see, with the event's
-// number. The map is in this node's memory and follows the committed facts, so no actor is
-// asked.
+// publicSeats returns the seat map of an event that the caller may see, with the event's number.
+// The node keeps the map in memory and updates it by committed facts, so an actor is asked only for
+// the first reader of a map (live.Feed).
 func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.SeatMap, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -34,8 +34,8 @@ func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.Seat
 	return number, m, err
 }
 
-// seatMap shows an event's seats with their prices. A reader who asks for live gets only the
-// prices: the drawing has the seats, and caches keep it for a year.
+// seatMap shows an event's seats with their prices. A request with live gets the prices without the
+// seats: such a client gets the seats from the drawing, which caches keep for a year.
 func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -49,8 +49,8 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 	if err != nil || in.Live {
 		return v, err
 	}
-	// A map of 20,000 seats is encoded once for each set of prices and not for each shopper. So the
-	// key of the cache has a hash of the prices.
+	// The JSON of a map is cached, because encoding 20,000 seats for each shopper would be too much
+	// work. It contains the prices, so the cache's key has a hash of them.
 	prices, err := json.Marshal(v.Sections, route.Encoding)
 	if err != nil {
 		return nil, err
@@ -66,11 +66,10 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 	})
 }
 
-// seatBytes is the size in bytes that one seat of an encoded map has in the cache's
-// accounting.
+// seatBytes is the number of bytes for which the cache counts each seat of an encoded map.
 const seatBytes = 100
 
-// seatMapView returns a map to draw, together with the prices of its sections.
+// seatMapView returns an event's seat map with everything to draw and the prices of its sections.
 func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	v, err := h.pricedMap(ctx, number, l, types)
 	if err != nil {
@@ -79,9 +78,9 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 	return v, h.drawSeats(ctx, v, l)
 }
 
-// pricedMap returns a map with the prices of its sections, without anything to draw. types
-// has the ticket type of each section, in the layout's order. A section without a ticket
-// type has no price.
+// pricedMap returns an event's seat map with the prices of its sections, but without seats and
+// elements. types has the ticket type of each section, in the layout's order. A section without a
+// ticket type has no price.
 func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	p, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -125,8 +124,8 @@ func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Lay
 // seatKinds are the words of the API for the kinds of seats.
 var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "wheelchair", seatmap.Companion: "companion"}
 
-// seatElements returns what a map shows besides seats, such as the stage. Versions never change, so
-// the answer is cached.
+// seatElements returns what a map shows besides seats, such as the stage. A published version never
+// changes, so the answer is cached.
 func (h *Handlers) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsontext.Value, error) {
 	key := "elements/" + uuid.UUID(l.Map).String() + "/" + strconv.Itoa(int(l.Version))
 	return live.CachePage(ctx, h.Pages, key, func() ([]jsontext.Value, error) {
@@ -147,8 +146,8 @@ func readElements(text []byte) ([]jsontext.Value, error) {
 	return elements, json.Unmarshal(text, &elements)
 }
 
-// seatStates lists the seats of an event that cannot be bought now, by reason. All other seats are
-// free.
+// seatStates lists the seats of an event that are sold, blocked or held. All other seats are free,
+// if their section is for sale.
 func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
 	_, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -168,9 +167,8 @@ func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatSta
 	return out, nil
 }
 
-// liveSeats streams an event's seats: a snapshot first, and then each change. Watchers of
-// one stream share the bytes that are sent, so packed and plain streams have different
-// names.
+// liveSeats streams an event's seats: a snapshot first, and then each change. All watchers of a
+// topic get the same bytes, so the packed and the plain form are topics of their own.
 func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -186,7 +184,7 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 	return sse.Topic{
 		Name: name + strconv.FormatInt(number, 10),
 		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
-			m, err := h.Feed.Seats(ctx, number) // known again, if it was forgotten in the meantime
+			m, err := h.Feed.Seats(ctx, number) // loads the map again if the node has forgotten it in the meantime
 			if err != nil {
 				return nil, err
 			}
@@ -195,19 +193,19 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 	}, nil
 }
 
-// seatSource is a seat map as a stream shows it. appendSnapshot writes a snapshot in the
-// form of the stream, packed or plain.
+// seatSource is the source of a stream of one event's seats. appendSnapshot writes a snapshot in
+// the stream's form, packed or plain.
 type seatSource struct {
 	*committed.Watcher
 	appendSnapshot func([]byte, *committed.SeatView) []byte
 }
 
-// Close ends watching.
+// Close ends the watching of the seat map.
 func (s *seatSource) Close() { s.Watcher.Close() }
 
-// Take turns the changes since the last call into events, one seat_update for each sort of
-// change. whole asks for a snapshot too, for watchers who have just come. If the event has
-// another map by now, the changes mean nothing, and everybody gets a snapshot of that map.
+// Take turns the changes since the last call into events: one seat_update for each sort of change.
+// If whole is set, it also returns a snapshot, for watchers who have just come. If the event has
+// another seat map by now, the update is a snapshot of that map.
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
@@ -243,8 +241,8 @@ func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	return update, snapshot
 }
 
-// appendSeat adds a seat's id to a JSON list. Ids have only characters that JSON does not
-// escape (seatmap.Layout), so they are copied as they are.
+// appendSeat adds a seat's id to a JSON list. Seat ids have only characters that JSON does not
+// escape (seatmap.Layout), so they are copied unchanged.
 func appendSeat(b []byte, id string) []byte {
 	if len(b) > 0 && b[len(b)-1] != '[' {
 		b = append(b, ',')
@@ -262,7 +260,7 @@ func appendPacked(b []byte, v *committed.SeatView) []byte {
 	for seat, state := range v.States {
 		p.States[seat/4] |= byte(state) << (seat % 4 * 2)
 	}
-	text, _ := json.Marshal(p, route.Encoding) // there is nothing in it that JSON does not have
+	text, _ := json.Marshal(p, route.Encoding) // encoding these fields never fails
 	return append(b, text...)
 }
 

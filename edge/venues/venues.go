@@ -1,6 +1,6 @@
-// Package venues is the area of halls and seats. It keeps venue maps as organizations draw and
-// publish them, seats events by a published map, and shows an event's seats to everybody, once or
-// as a stream. The states of the seats are kept by an actor (engine/seatmap).
+// Package venues is the area of halls and seats. By it, organizations draw and publish venue maps
+// and give events the seats of a published map, and everybody sees an event's seats, once or as a
+// stream. An actor keeps the states of an event's seats (engine/seatmap).
 package venues
 
 import (
@@ -21,7 +21,8 @@ type Deps struct {
 	Pages  *live.Pages
 	Feed   *live.Feed
 	Venues *venues.Store
-	// ChangeType edits the record of a ticket type. It tries again if another edit came in between.
+	// ChangeType edits the details of a ticket type. If another edit came in between, it tries
+	// again.
 	ChangeType func(*route.Call, engine.Ref, func(*inventory.Details) error) (*inventory.Record, error)
 }
 
