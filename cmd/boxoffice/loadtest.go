@@ -101,3 +101,10 @@ func (s *scenario[C]) Validate() error {
 func (s *scenario[C]) Run(ctx context.Context) error {
 	return s.run(ctx, s.Config, os.Stdout, logger(0))
 }
+
+// watchCmd is a process of viewers that loadtest viewers starts, and tells on standard input what to
+// do. Its name is seats.WatchCommand.
+type watchCmd struct{}
+
+// Run is told what to do until standard input ends.
+func (watchCmd) Run(ctx context.Context) error { return seats.Watch(ctx, os.Stdin, os.Stdout) }

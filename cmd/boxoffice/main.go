@@ -43,6 +43,7 @@ type cli struct {
 	Hash     hashCmd       `cmd:"" hidden:"" help:"Make the password hashes that a node asks for on standard input."`
 	Image    imageCmd      `cmd:"" hidden:"" help:"Make the sizes of an image that a node names."`
 	Consume  consumeCmd    `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
+	Watch    watchCmd      `cmd:"" hidden:"" help:"Be viewers of a live map, for loadtest viewers."`
 }
 
 // hashCmd is the command that a node starts to hash passwords. Hashing runs in a process of low

@@ -45,3 +45,28 @@ func TestSeatsUnderLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestViewersOfSeveralNodes is a small `boxoffice loadtest viewers` with two nodes and a process of
+// viewers for each. Every viewer learns every update, also at the node that does not own the event.
+func TestViewersOfSeveralNodes(t *testing.T) {
+	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	var cfg seats.ViewersConfig
+	parser, err := kong.New(&cfg)
+	require.NoError(t, err)
+	_, err = parser.Parse([]string{"--nodes=2", "--viewers=61", "--sample=theatre", "--free=100", "--rounds=1", "--phase=2s", "--out=" + t.TempDir()})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	r, err := seats.RunViewers(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
+	require.NoError(t, err, out.String())
+	require.Equal(t, 61, r.Viewers)
+	require.Len(t, r.Nodes, 2)
+	for _, p := range r.Nodes {
+		require.Positive(t, p.Granted.P50)
+		require.Positive(t, p.Updates)
+	}
+	for _, text := range []string{
+		"which owns the event", "(goal: 4096 at most)", "(goal: 2048 at most)", "audit: 30 of 30 viewers", "audit: 31 of 31 viewers", "audit clean",
+	} {
+		require.Contains(t, out.String(), text)
+	}
+}

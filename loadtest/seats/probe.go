@@ -20,6 +20,7 @@ type seatProbe struct {
 	from     *client.Source
 	house    *rush.House
 	audience *viewers.Audience
+	holder   string // by which the probe holds seats, as shoppers do by their checkout sessions
 	every    time.Duration
 
 	stopped chan struct{}
@@ -29,14 +30,14 @@ type seatProbe struct {
 	err error // the first failure of a hold
 }
 
-// seatProbeHolder is the name by which the probe holds seats, as shoppers do by their checkout
-// sessions.
+// seatProbeHolder is the holder of a probe that is the only one of its event. Probes of one event
+// need different holders, because a hold gives back what its holder had before.
 const seatProbeHolder = "loadtest-pulse"
 
 // startSeatProbe begins to hold seats, in a goroutine of its own. The caller must end it with
 // stopProbing.
-func startSeatProbe(ctx context.Context, svc client.API, from *client.Source, h *rush.House, audience *viewers.Audience, every time.Duration) *seatProbe {
-	p := &seatProbe{svc: svc, from: from, house: h, audience: audience, every: every, stopped: make(chan struct{})}
+func startSeatProbe(ctx context.Context, svc client.API, from *client.Source, h *rush.House, audience *viewers.Audience, holder string, every time.Duration) *seatProbe {
+	p := &seatProbe{svc: svc, from: from, house: h, audience: audience, holder: holder, every: every, stopped: make(chan struct{})}
 	p.done.Go(func() { p.run(ctx) })
 	return p
 }
@@ -61,7 +62,7 @@ func (p *seatProbe) run(ctx context.Context) {
 		granted := p.audience.Mark(seat)
 		var s rush.Selection
 		a := p.svc.Do(ctx, p.from, client.Call{
-			Method: "POST", Path: p.house.Path + "/hold", Body: rush.Encode(rush.HoldSeats{Holder: seatProbeHolder, SeatIDs: []string{seat}}),
+			Method: "POST", Path: p.house.Path + "/hold", Body: rush.Encode(rush.HoldSeats{Holder: p.holder, SeatIDs: []string{seat}}),
 		}, &s)
 		granted()
 		p.mu.Lock()
@@ -78,7 +79,7 @@ func (p *seatProbe) run(ctx context.Context) {
 func (p *seatProbe) stopProbing(ctx context.Context) error {
 	close(p.stopped)
 	p.done.Wait()
-	a := p.svc.Do(ctx, p.from, client.Call{Method: "DELETE", Path: p.house.Path + "/hold", Body: rush.Encode(rush.HoldSeats{Holder: seatProbeHolder})}, nil)
+	a := p.svc.Do(ctx, p.from, client.Call{Method: "DELETE", Path: p.house.Path + "/hold", Body: rush.Encode(rush.HoldSeats{Holder: p.holder})}, nil)
 	if p.err == nil {
 		p.err = a.Err()
 	}

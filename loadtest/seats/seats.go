@@ -228,7 +228,7 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 	if err != nil {
 		return err
 	}
-	beat := startSeatProbe(ctx, r.API, r.Network.Source(0), r.house, r.audience, seatProbeEvery)
+	beat := startSeatProbe(ctx, r.API, r.Network.Source(0), r.house, r.audience, seatProbeHolder, seatProbeEvery)
 	shown := rush.NewProgress(out, r.seats.Plain, r.seats.Duration, &r.Count)
 	engine := openloop.Config{
 		Ops: shopperOps, SLO: r.seats.SLO, MaxLagShare: r.seats.MaxLag, OnSecond: shown.ShowSecond,

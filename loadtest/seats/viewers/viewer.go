@@ -201,6 +201,7 @@ func (r *reader) finishFrame(v *viewer, f *frame) {
 	switch {
 	case !f.snapshot:
 		r.measure.Frames++
+		r.measure.Updates += int64(len(f.bytes))
 		r.noteDelays(f)
 	case f.number == from:
 		r.measure.Again++

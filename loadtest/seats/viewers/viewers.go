@@ -36,10 +36,11 @@ type Measures struct {
 	Asked   *hdrhistogram.Histogram // from the request for a change, in microseconds
 	Granted *hdrhistogram.Histogram // from its answer
 	Frames  int64                   // updates, each counted for each viewer that had it
-	Bytes   int64
-	Jumps   int64 // viewers whom a snapshot has taken over updates that they lacked
-	Again   int64 // other new snapshots
-	Rejoins int64 // connections after the first one, of all viewers
+	Bytes   int64                   // of everything: updates, snapshots, comments and heads
+	Updates int64                   // bytes of the updates alone
+	Jumps   int64                   // viewers whom a snapshot has taken over updates that they lacked
+	Again   int64                   // other new snapshots
+	Rejoins int64                   // connections after the first one, of all viewers
 }
 
 // Standing is how the audience stands at a moment.
