@@ -87,10 +87,12 @@ sim-cluster: ## 1,000 nodes and 100,000 events in virtual time: what a change of
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
-bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line; an arena on a phone
+bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line; an arena on a phone; 50,000 viewers of three nodes, and what a hot map sends them
 	go run ./loadtest/bench
 	go test ./cmd/boxoffice/e2e/api -run 'TestSearchRate|TestLearnerRate' -v -count=1 -timeout 30m -args -searched-events=100000 -enrolled=10000 | grep -E 'goal|FAIL|^ok'
 	go test ./cmd/boxoffice/e2e/pages -run 'TestSlowLine|TestArenaOnAPhone' -v -count=1 | grep -E 'goal|FAIL|^ok'
+	./bin/boxoffice loadtest viewers --out=out/viewers --nodes=3 --viewers=50000 --rate=2 --rounds=1 | grep -E 'goal: 4096|instead of|FOUND|audit'
+	./bin/boxoffice loadtest viewers --out=out/viewers --nodes=3 --viewers=3000 --phase=60s --rounds=1 | grep -E 'goal: 2048|FOUND|audit'
 
 onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
 	./bin/boxoffice loadtest onsale --out=out/onsale $(ONSALE_FLAGS)
@@ -117,7 +119,7 @@ million: build ## a million orders for 400 areas, of which 93 % are refused as s
 seats: build ## 2,000 shoppers after the seats of an arena, 10,000 viewers, with an audit; SEATS_FLAGS
 	./bin/boxoffice loadtest seats --out=out/seats $(SEATS_FLAGS)
 
-viewers: build ## 20,000 viewers of one map, with and without slow ones among them; VIEWERS_FLAGS
+viewers: build ## 20,000 viewers of one map, with and without slow ones among them; VIEWERS_FLAGS, such as "--nodes=3 --viewers=50000 --rate=2"
 	./bin/boxoffice loadtest viewers --out=out/viewers $(VIEWERS_FLAGS)
 
 webhooks: build ## 500 facts/s to 200 endpoints, 80 of which hang, fail, redirect or drip, with an audit; WEBHOOKS_FLAGS

@@ -23,6 +23,7 @@ import (
 type ViewersConfig struct {
 	Nodes   int           `default:"1" help:"Nodes that share the viewers; from two on, each has a process of viewers of its own, and none of them is slow."`
 	Viewers int           `default:"20000" help:"Viewers of the live map; as many as the limit of open files allows, if that is less."`
+	GOGC    int           `name:"gogc" default:"100" help:"How seldom several nodes collect garbage, so that their memory is what viewers hold and not what their requests have left; 0: as nodes do by default."`
 	Slow    int           `default:"1000" help:"Viewers who stop reading, in every second phase; with one node only."`
 	Rate    float64       `default:"10" help:"Updates per second, of all nodes together."`
 	Sample  string        `default:"arena" enum:"theatre,arena,stadium" help:"The house: ${enum}."`

@@ -41,6 +41,9 @@ func runViewersCluster(ctx context.Context, cfg ViewersConfig, out io.Writer, lo
 	w := &viewersCluster{cfg: cfg}
 	// No node keeps room in its heap for orders: it would count as memory of the viewers.
 	env := append(viewersEnv(cfg.Viewers/cfg.Nodes+1, 50), "BOXOFFICE_HEAP_ROOM=0")
+	if cfg.GOGC > 0 {
+		env = append(env, fmt.Sprintf("GOGC=%d", cfg.GOGC))
+	}
 	if w.cluster, err = rig.StartCluster(ctx, rig.ClusterConfig{Dir: data, Nodes: cfg.Nodes, Env: env, Log: log}); err != nil {
 		return nil, err
 	}
@@ -119,8 +122,12 @@ func (w *viewersCluster) shareTasks() []task {
 // measurePhases measures as many phases as there are rounds, at all nodes at the same time, and takes
 // the medians for each node.
 func (w *viewersCluster) measurePhases(ctx context.Context) error {
-	if _, err := w.orderAll(func(int) order { return order{Do: doProbe} }); err != nil {
-		return err
+	// The probes begin in turn, because a node sends changes of the same moment as one update.
+	for _, c := range w.crowds {
+		if _, err := c.give(order{Do: doProbe}); err != nil {
+			return err
+		}
+		rig.Wait(ctx, time.Duration(float64(time.Second)/w.cfg.Rate))
 	}
 	rounds := make([][]phase, w.cfg.Nodes)
 	for range w.cfg.Rounds {
@@ -185,8 +192,9 @@ func (w *viewersCluster) print(ctx context.Context, out io.Writer) error {
 		all.Bytes += p.Bytes * share
 	}
 	printPhases(out, names, w.result.Nodes)
-	fmt.Fprintf(out, "%d viewers at %d nodes, at %d bytes of a node's memory each (goal: 4096 at most)\n", w.cfg.Viewers, w.cfg.Nodes, w.result.PerViewer)
-	fmt.Fprintf(out, "live updates: %.0f bytes/s to each viewer, in %.1f updates/s (goal: 2048 at most); %g changes/s were asked for; %.0f bytes/s with all else, such as snapshots\n",
+	fmt.Fprintf(out, "%d viewers of %d nodes, at %d bytes of a node's resident memory each (goal: 4096 at most), with GOGC=%d (0: the default of nodes)\n",
+		w.cfg.Viewers, w.cfg.Nodes, w.result.PerViewer, w.cfg.GOGC)
+	fmt.Fprintf(out, "live updates: %.0f bytes/s to each viewer (goal: 2048 at most), in %.1f updates/s of %g changes/s that were asked for; with snapshots and all else %.0f bytes/s\n",
 		all.Updates, all.Frames, w.cfg.Rate, all.Bytes)
 	return nil
 }
@@ -203,7 +211,7 @@ func (w *viewersCluster) compareMaps(out io.Writer) error {
 }
 
 // orderAll gives every process an order, which of returns, at the same time. It waits for all answers,
-// which it also returns with an error.
+// and also returns them if there is an error.
 func (w *viewersCluster) orderAll(of func(crowd int) order) ([]answer, error) {
 	answers, errs := make([]answer, len(w.crowds)), make([]error, len(w.crowds))
 	var all sync.WaitGroup
