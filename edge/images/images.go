@@ -1,7 +1,6 @@
-// Package images makes the sizes in which an uploaded image is shown, in a process of its
-// own. Strangers' pictures are decoded there alone: under limits of memory, of time and
-// of pixels, without the node's environment, and, where the decoder is C (WebP, AVIF), in
-// WebAssembly. Nothing of the original's metadata comes through.
+// Package images makes the sizes in which an uploaded image is shown, in a process of its own. Strangers' pictures are
+// decoded only there: with limits of memory, time and pixels, without the node's environment and, where the decoder is
+// written in C (WebP, AVIF), in WebAssembly. The sizes contain none of the original's metadata.
 //
 // A program that uses a Maker is its own worker: called with the argument Command, it
 // calls Work and does nothing else. A Maker starts a process for each image and owns
@@ -32,19 +31,17 @@ import (
 const Command = "image"
 
 const (
-	waiting  = 64               // organizations whose image waits for its turn; the next is refused
-	makeTime = 45 * time.Second // for one, from its turn on
+	waiting  = 64               // most images that wait for their turn; any more are refused
+	makeTime = 45 * time.Second // most time for one image, from the beginning of its turn
 
-	// RuleMegapixels bounds the megapixels of an organization's images in a minute, as their headers
-	// say them.
+	// RuleMegapixels is the most megapixels of an organization's images in a minute, according to the images' headers.
 	RuleMegapixels = 200
-	budgetSize     = 1 // megabytes, of the counts
+	budgetSize     = 1 // megabytes of memory for the counts
 )
 
-// Maker makes the sizes of one image at a time, because a worker may take a processor and
-// much memory. Of an organization only one image at a time runs or waits, and the smallest
-// that waits is next, so nobody's large pictures hold up somebody's small one. Any
-// goroutine may call its methods.
+// Maker makes the sizes of one image at a time, because a worker may use a whole processor and much memory. An
+// organization can have only one image that runs or waits, and the smallest image that waits is next, so that large
+// images of one organization don't delay small ones of others. Any goroutine may call its methods.
 type Maker struct {
 	program string
 	budget  *limit.Table
@@ -73,9 +70,8 @@ func NewMaker(program string, scale float64) *Maker {
 // names of their files, such as web.webp.
 type Made struct {
 	Variants map[string]media.Variant `json:"variants"`
-	Alpha    bool                     `json:"alpha"` // some of it is transparent
-	// Refused says why the image was refused, in words that complete "The image ..."; "" if
-	// it was not.
+	Alpha    bool                     `json:"alpha"` // some pixels of the image are transparent
+	// Refused says why the image was refused, in words that complete "The image ..."; "" if the image was accepted.
 	Refused string `json:"refused"`
 }
 
@@ -104,9 +100,8 @@ func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, p
 	return m.run(ctx, mediaType, path, folder)
 }
 
-// joinLine puts an image in the line, or begins it at once if none runs. The share of
-// pixels is counted last, so that an image which is refused for another reason uses none of
-// it up.
+// joinLine puts an image into the queue, or begins its turn at once if no image runs. It counts the image's megapixels
+// last, so that an image that is refused for another reason does not count.
 func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +125,7 @@ func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	return nil
 }
 
-// leaveLine takes an image out of the line. If its turn has just come, it passes the turn on.
+// leaveLine takes an image out of the queue. If the image's turn has just begun, it ends that turn.
 func (m *Maker) leaveLine(org int64, one *turn) {
 	m.mu.Lock()
 	i := slices.Index(m.waiting, one)
@@ -158,10 +153,8 @@ func (m *Maker) endTurn(org int64) {
 	close(next.begin)
 }
 
-// run makes the sizes in a worker process, and kills the process after makeTime. How the
-// process ends tells whose fault it is: a process that was ended by a limit, or by a crash
-// of a decoder, has met an image that cannot be decoded, while one that could not be
-// started is an error of ours.
+// run makes the sizes in a worker process, and kills the process after makeTime. If the process was ended by a limit or
+// by a crash of a decoder, run refuses the image. If the process could not be started, that is an error of ours.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
@@ -188,7 +181,7 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 	return made, nil
 }
 
-// refuseImage refuses an image; why completes "The image ...".
+// refuseImage returns the refusal of an image. why completes "The image ...".
 func refuseImage(why string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.UnsupportedFile, Message: "The image " + why + ".", Details: map[string]string{"reason": "image", "found": why}}
 }

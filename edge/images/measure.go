@@ -12,10 +12,9 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measurePixels returns how many pixels an image has by its header, and refuses more than
-// MaxPixels before any are decoded. Only the header is read, so this may run in the node
-// itself. The worker checks once more what it decodes, so a header that lies gains nothing
-// but a smaller count.
+// measurePixels returns how many pixels an image has according to its header, and refuses more than MaxPixels. It reads
+// only the header, so it may run in the node itself. The worker checks the number again when it decodes, so a false
+// header only makes the image count less in RuleMegapixels.
 func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
 	if err != nil {

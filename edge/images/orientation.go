@@ -63,7 +63,7 @@ func turnUpright(img *image.NRGBA, turned int) *image.NRGBA {
 	}
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	size := image.Rect(0, 0, w, h)
-	if turned >= 5 { // it lies on its side
+	if turned >= 5 { // The picture lies on its side, so width and height are exchanged.
 		size = image.Rect(0, 0, h, w)
 	}
 	out := image.NewNRGBA(size)

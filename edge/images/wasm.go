@@ -22,8 +22,7 @@ var webpModule []byte
 //go:embed wasm/avif.wasm.gz
 var avifModule []byte
 
-// memoryPages bounds a module's memory, in pages of 64 KiB: 2 GiB in all. An image that
-// needs more is refused.
+// memoryPages is the most memory of a module, in pages of 64 KiB: 2 GiB. An image that needs more is refused.
 const memoryPages = 32 << 10
 
 // module is a library in WebAssembly, for one image. Memory that it allocates is never freed: the
@@ -123,7 +122,8 @@ func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	return facts, checkSize(facts[0], facts[1])
 }
 
-// decode calls the library, for the facts alone (sizeOnly is 1) or for the picture. out is where the picture goes, and delays where the delays between an animation's pictures go.
+// decode calls the library, either only for the picture's size and properties (sizeOnly is 1) or for the picture. out
+// is the address for the picture, and delays the address for the delays between an animation's pictures.
 func (d *decoder) decode(sizeOnly, delays, out uint64) error {
 	ok, err := d.callFunction("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
 	if err != nil || ok == 0 {

@@ -19,12 +19,11 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// MaxPixels bounds the pixels of an image that is decoded, because a small file may hold a
-// huge image.
+// MaxPixels is the most pixels of an image that we decode. It is needed because a small file may contain a huge image.
 const MaxPixels = 50_000_000
 
-// These are the bounds of the sizes, in pixels. The size "og" is for link previews (Open
-// Graph), which are cut to one shape.
+// These are the largest widths and heights of the sizes, in pixels. The size "og" is for link previews (Open Graph), for
+// which the image is cropped to one shape.
 const (
 	webSide       = 2048
 	thumbnailSide = 400

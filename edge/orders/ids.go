@@ -9,12 +9,12 @@ import (
 	"boxoffice/engine"
 )
 
-// clockSkew is how far apart two nodes' clocks may be.
+// clockSkew is how much two nodes' clocks may differ.
 const clockSkew = 5 * time.Second
 
-// NewIDs returns the id that an order of the event with a number gets by a request that is made now, and
-// the other id that the same request may have got on the day before, or at a node whose clock differs.
-// name is the request's. Without an Idempotency-Key there is no other.
+// NewIDs returns the id that a request gives a new order of an event now, and the alias, the other id that the same
+// request may have given it on the day before, or on a node whose clock differs. number is the event's, and name the
+// request's (secrets.Master.Request). Without an Idempotency-Key there is no alias.
 func NewIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engine.OrderID) {
 	id = datedID(number, name, c.Now)
 	if c.IdempotencyKey == "" {
@@ -26,8 +26,8 @@ func NewIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engi
 	return id, alias
 }
 
-// datedID is the id of a name on a day. Multiplied by an odd constant, no two days
-// change the name in the same way.
+// datedID returns the id for a name on the day of at. It multiplies the day by an odd constant, so that each day changes
+// the name in another way.
 func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID {
 	day := uint64(at.Unix() / (24 * 3600))
 	tail := name[:10]

@@ -9,17 +9,17 @@ import (
 	"boxoffice/engine/order"
 )
 
-// tokenAfterPayment is how long a token opens an order for a product that has no end.
+// tokenAfterPayment is how long after the payment a token opens an order for a product that has no end.
 const tokenAfterPayment = 400 * 24 * time.Hour
 
-// tokenOver refuses a token that has opened its order for as long as tokens do.
+// tokenOver is the refusal of an order's token whose time has ended.
 var tokenOver = &engine.Refusal{
 	Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: route.Reason{Reason: "TOKEN_EXPIRED"},
 }
 
-// Open finds an order for a caller who may see it: one with a token of it that
-// has not ended, the buyer in a session whose address is proven, or the organization
-// that sells it. A reader who is both reads it as its buyer. For others it does not exist.
+// Open finds an order for a caller who may see it: a caller with a token of the order that has not ended, the buyer in
+// a session whose address is proven, or the organization that sells it. A caller who is both the buyer and of the
+// organization reads the order as its buyer. To anybody else it answers that there is no such order.
 func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
 	var nobody Reader
 	token, err := soleToken(c, tokens)
@@ -68,8 +68,8 @@ func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order,
 	return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 }
 
-// soleToken is the one order token that a caller brings in several places, or "" if the
-// caller is known otherwise.
+// soleToken returns the order token of a request, which may have the same token in several places. It returns "" if the
+// request has none, as when a session or a key identifies the caller.
 func soleToken(c *route.Call, tokens []string) (string, error) {
 	token := c.Principal.Token
 	for _, t := range tokens {

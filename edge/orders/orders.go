@@ -28,8 +28,8 @@ type Desk struct {
 	Secrets *secrets.Master
 }
 
-// Find returns an order as its event has it, or as the read model has it if it is older than
-// its event's ledger remembers.
+// Find returns an order from its event's ledger or, if the ledger does not remember the order any more, from the read
+// model.
 func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	o, err := d.FindInLedger(ctx, id)
 	if err != nil {
@@ -60,9 +60,9 @@ func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *ledger.OrderReply) 
 	return d.FindPast(ctx, id, r.Status)
 }
 
-// FindPast reads an order that its event's ledger has closed from the read model, which may lag
-// behind. If the model lacks the order, or has it with another status than the ledger's, it is read
-// again once the model has what is committed. An empty status stands for any.
+// FindPast reads an order that its event's ledger has closed from the read model, which may be a little out of date. If
+// the model lacks the order, or has it with another status than the given one, FindPast waits until the model has
+// everything that is committed and reads again. An empty status means any.
 func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (*order.Order, error) {
 	o, err := d.Read.Order(ctx, id)
 	if errors.Is(err, readmodel.ErrNotFound) || err == nil && status != "" && o.Status != status {
@@ -80,9 +80,8 @@ func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (
 	return o, nil
 }
 
-// HideEvent returns a refusal with code where an event was not found by way of an order or a
-// ticket: the caller asked for those, and does not learn which of the two does not exist. Other
-// errors are returned as they are.
+// HideEvent turns an EVENT_NOT_FOUND into a refusal with the given code, for callers who asked for an order or a ticket
+// and so should not learn whether its event exists. It returns other errors unchanged.
 func HideEvent(err error, code engine.Code) error {
 	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // refusals come bare
 		return err

@@ -5,32 +5,33 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Reader is who reads an order. It decides what they are shown of the order's tickets.
+// Reader is a person or an organization that reads an order. It decides what they see of the order's tickets.
 type Reader struct {
 	person  bool
 	address string       // the person's
-	scopes  route.Scopes // of the organization, if it is no person
+	scopes  route.Scopes // the scopes of the organization's member or key; only used if the reader is no person
 }
 
-// Person is a reader who has proven to own an address, or has the token of what was ordered for it.
+// Person returns the Reader for a person who has proven to own an address, or who has the token of an order that was
+// placed with the address.
 func Person(address string) Reader { return Reader{person: true, address: address} }
 
-// Seller is the organization that sells, by a grant in it.
+// Seller returns the Reader for a member or key of the organization that sells, with its grant there.
 func Seller(g route.Grant) Reader { return Reader{scopes: g.Scopes} }
 
 // IsPerson reports whether the reader is a person, and not the organization.
 func (r Reader) IsPerson() bool { return r.person }
 
-// Sight is what a reader is shown of a ticket, beside what the order itself says of it.
+// Sight says which parts of a ticket a reader sees, besides those that everybody with the order sees.
 type Sight struct {
-	Codes    bool // what admits: the full code, the door code and the QR payload
-	Delivery bool // where it is delivered, and what its holder needs there
-	Holder   bool // who has it
+	Codes    bool // the full code, the door code and the QR payload
+	Delivery bool // where the ticket's content is delivered, and the note that belongs to that
+	Holder   bool // the holder's name and address
 }
 
-// Sees returns what the reader is shown of one of an order's tickets. A person sees all of what is
-// theirs, and nothing of what they have passed on. The organization knows who has its tickets; it
-// sees what admits if it may admit, and what is delivered if it may read ticket types.
+// Sees returns which parts of one of an order's tickets the reader sees. A person sees all parts of their own tickets,
+// and none of tickets that they have passed on. The organization always sees the holder, the codes with the scope
+// checkin:write, and the delivery with the scope tickets:read.
 func (r Reader) Sees(o *order.Order, ticket uint32) Sight {
 	if r.person {
 		theirs := o.IsOwnedBy(r.address, ticket)

@@ -8,9 +8,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Ask reads what a list of people is searched for: words, an order's number or id, a ticket's code,
-// door code or id. A code is one of an event of events, and says nothing about whether its ticket
-// exists.
+// Ask reads a search text for a list of orders or people: words, an order's number or id, or a ticket's code, door code
+// or id. It tries a code on each of the given events, and does not check whether the ticket exists.
 func Ask(m *secrets.Master, text string, events []int64) readmodel.Asked {
 	a := readmodel.Asked{Patterns: readmodel.AskForWords(text)}
 	if a.Patterns == nil {

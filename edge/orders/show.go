@@ -30,8 +30,8 @@ func (d *Desk) Show(c *route.Call, o *order.Order, r Reader) (*api.Order, error)
 	return d.showCurrent(c, o, r, used)
 }
 
-// ShowPaid returns an order that had no tickets when the request came. If it has some by now, nobody
-// has seen their codes before, so the answer need not ask what the gates have done with them.
+// ShowPaid shows an order that had no tickets when the request came. If it has tickets now, nobody has seen their codes
+// yet, so ShowPaid does not ask what has happened to them at the gates.
 func (d *Desk) ShowPaid(c *route.Call, o *order.Order, r Reader) (*api.Order, error) {
 	if !o.Sold() {
 		return d.ShowPlaced(c.Context, o, r, c.Now)
@@ -84,7 +84,7 @@ func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, u
 		if a, ok := used[r.Serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
 		}
-		if t.Status == "issued" && o.IsGivenBack(r.Serial) { // the list of tickets may be a moment behind the order
+		if t.Status == "issued" && o.IsGivenBack(r.Serial) { // The list of tickets may be older than the order.
 			t.Status = "refunded"
 		}
 	}
@@ -98,8 +98,8 @@ func showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte,
 	t.QRExpiresAt = api.At(expires.UnixMilli())
 }
 
-// mostAhead is how many tickets an order may have whose payloads are told ahead. Those of six hours have 41 KB for
-// each ticket. Larger orders are shown by several people, or printed.
+// mostAhead is the most tickets of an order whose later QR payloads are sent in advance. The payloads of six hours take
+// 41 KB for each ticket. People usually pass on or print the tickets of larger orders.
 const mostAhead = 10
 
 // AddAhead adds the payloads of the next hours to an order's tickets that show codes.
@@ -125,10 +125,10 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 	return &v.Tickets[serial-o.FirstTicket], nil
 }
 
-// addCurrent adds to an order's tickets what may change at any time: whether their money may
-// be asked back, where they are delivered, whether their time is over, and whether gates take them on
-// paper. The money of a cancelled event may always be asked back, the money of a moved one for some days. A ticket that can't
-// admit anybody any more has no codes to show: people would queue up with them.
+// addCurrent adds to an order's tickets what may change at any time: whether the holder may ask for the money back,
+// where the tickets are delivered, whether their time is over, and whether gates accept them on paper. For a cancelled
+// event the holder may always ask for the money, for a moved event for some days. It removes the codes of tickets that
+// admit nobody any more, so that nobody queues up with them.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())
 	if err != nil {
@@ -166,7 +166,7 @@ func isLater(until int64, t *api.Ticket) bool {
 	return !t.Refundable || t.RefundDeadline != nil && t.RefundDeadline.UnixMilli() < until
 }
 
-// admission is what happened to a ticket at the gates.
+// admission is the state of a ticket after its last passage through a gate.
 type admission struct {
 	status string
 	at     int64

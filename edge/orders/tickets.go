@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Held is a ticket in its holder's hands.
+// Held is a ticket with its order and its present holder.
 type Held struct {
 	Event  int64 // its number
 	Serial uint32
@@ -57,7 +57,7 @@ func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, 
 	return t, nil
 }
 
-// findTicket is the order of a ticket by its public id, and its serial.
+// findTicket returns the order and the serial of a ticket, given its public id.
 func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, error) {
 	notFound := &engine.Refusal{Code: engine.TicketNotFound}
 	id, err := engine.ParseID(text)
@@ -82,9 +82,9 @@ func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, err
 	return o, serial, err
 }
 
-// orderOfTicket asks the read model, and asks it once more when it has what is committed.
-// The ticket may have been sold through another node; the event's answer tells this one how
-// far the read model has to be.
+// orderOfTicket finds a ticket's order in the read model. If the read model lacks the ticket, it waits until the read
+// model has everything that is committed and looks again. Before that it asks the event, because the ticket may have
+// been sold through another node, and the event's answer tells this node how far the read model must get.
 func (d *Desk) orderOfTicket(ctx context.Context, number int64, serial uint32) (of engine.OrderID, err error) {
 	for range 2 {
 		list, err := d.Read.Tickets(ctx, number, serial, 1)
@@ -110,8 +110,8 @@ const (
 	deadlinePassed = "deadline_passed"
 )
 
-// CheckRefundTerms refuses a refund that the terms do not give with which a ticket was sold.
-// A cancelled event gives the money back, whatever they say, and for some days a moved one.
+// CheckRefundTerms refuses a refund that the terms of the ticket's sale do not allow. If the event was cancelled, or was
+// moved a few days ago, it allows a refund whatever the terms are.
 func (d *Desk) CheckRefundTerms(c *route.Call, o *order.Order, serial uint32) error {
 	p, err := d.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {

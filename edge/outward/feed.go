@@ -13,9 +13,8 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// listFacts is the pull feed. It has the same facts as webhooks, for programs that prefer
-// to ask. The answer always has a cursor, also for an empty page, from which the program
-// goes on the next time.
+// listFacts answers with a page of the pull feed, which has the same public facts as webhooks. Every answer, also an
+// empty page, has a cursor with which the program asks for the next page.
 func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -29,8 +28,7 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 			})
 		}
 	}
-	// Two names mean the same place: after, as the feed calls it, and cursor, as every
-	// other list does.
+	// The parameter after means the same as cursor, which is its name in every other list.
 	if in.After != "" && in.Cursor != "" && in.After != in.Cursor {
 		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueEnum, Message: "must be left out, or be the same as after"})
 	}
@@ -60,7 +58,7 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	return out, nil
 }
 
-// fromNow is the cursor of a reader that wants only what happens later.
+// fromNow is the cursor with which a program asks only for facts that happen later.
 const fromNow = "now"
 
 // placeInFeed returns the place in the feed that a cursor names. Without a cursor it is the

@@ -1,6 +1,5 @@
-// Package outward is the area of what other programs are told: webhook endpoints with their
-// deliveries, and the pull feed of public facts. The package edge/webhook makes the payloads and
-// delivers them. This package is what organizers see and set.
+// Package outward is the area of public facts for other programs: organizers manage their webhook endpoints, read the
+// deliveries, and read the pull feed. Package edge/webhook makes the payloads and delivers them.
 package outward
 
 import (

@@ -249,8 +249,7 @@ func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	return events, issues
 }
 
-// webhookChanged turns what the store returned for a change into the answer. A nil endpoint means
-// that there is none.
+// webhookChanged makes the answer to a change from the store's results. A nil endpoint becomes NOT_FOUND.
 func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	if err != nil {
 		return nil, err
@@ -261,8 +260,8 @@ func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	return webhookView(e), nil
 }
 
-// deliveryAdded turns what the store returned for a new delivery into the answer. A nil delivery
-// means that its endpoint is gone.
+// deliveryAdded makes the answer to a new delivery from the store's results. A nil delivery means that the endpoint has
+// been deleted.
 func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, error) {
 	if err != nil {
 		return nil, beyondWebhooks(err)
@@ -273,8 +272,8 @@ func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, err
 	return deliveryView(v), nil
 }
 
-// beyondWebhooks turns what the store refuses into a CONFLICT with a sentence for the
-// organizer. Other errors pass through.
+// beyondWebhooks turns the store's refusals into a CONFLICT with a sentence for the organizer. It returns other errors
+// unchanged.
 func beyondWebhooks(err error) error {
 	for refused, message := range map[error]string{
 		deliveries.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", deliveries.MaxPerOrg),
@@ -290,9 +289,8 @@ func beyondWebhooks(err error) error {
 	return err
 }
 
-// WebhookDisabled tells the owners of an endpoint by mail that the service has disabled it.
-// A job calls it some time after that, so the endpoint may be active again or gone; then
-// nobody is told.
+// WebhookDisabled queues mails to the owners of an organization that the service has disabled an endpoint of theirs. A
+// job calls it some time later. If the endpoint is active again or deleted by then, it queues none.
 func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	e, err := h.Endpoints.Get(ctx, endpoint)
 	if err != nil || e == nil || e.Reason == "" {

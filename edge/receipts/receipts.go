@@ -1,7 +1,6 @@
-// Package receipts is the area of money that comes by bank transfer. People of an organization and
-// statements of its bank tell what has come, and this package tells the orders. A receipt is stored
-// before its order is told, and the order is told again until it has heard, so that no money is
-// lost in between.
+// Package receipts is the area of money that comes by bank transfer. An organization's people say that money has
+// arrived, or import statements of its bank. This package stores each receipt and then reports it to its order. A
+// sweep repeats the report until the order has taken the receipt, so that no money is lost in between.
 package receipts
 
 import (
@@ -30,9 +29,8 @@ type Deps struct {
 	Gateways *payments.Gateways
 	Receipts *receipts.Store
 	Log      *slog.Logger
-	// VerifyAttempts tells an order about attempts to pay it. ShowOwn shows an order to its
-	// organization. FindPayment finds an attempt by its reference. All three belong to
-	// sales.Handlers.
+	// VerifyAttempts makes an order take the receipts of its attempts to pay. ShowOwn shows an order to its
+	// organization. FindPayment finds an attempt by its reference. All three are methods of sales.Handlers.
 	VerifyAttempts func(context.Context, *order.Order, []order.Attempt) (*order.Order, error)
 	ShowOwn        func(*route.Call, *order.Order, orders.Reader) (*api.Order, error)
 	FindPayment    func(ctx context.Context, reference string) (readmodel.Payment, error)
@@ -44,11 +42,11 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// providerTime bounds the time in which the sweep tells one order of its money.
+// providerTime is how long the sweep may take to report one order's receipts.
 const providerTime = 15 * time.Second
 
-// These bound the sweep (SettleTransfers): how often it looks, how many attempts it takes
-// at a time, and how many orders it tells at once.
+// These limit the sweep (SettleTransfers): how often it looks, how many attempts it takes in one look, and to how many
+// orders it reports at the same time.
 const (
 	settleEvery   = 2 * time.Second
 	settleBatch   = 64

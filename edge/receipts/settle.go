@@ -18,9 +18,8 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// refuseWord refuses an organization that the operator does not allow to tell what has come to the
-// deployment's account. The money would be credited to that organization, so its word has to be
-// trusted.
+// refuseWord refuses an organization that the operator does not allow to say what money has arrived on the deployment's
+// account. That money would be credited to the organization, so the operator must trust it.
 func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	allowed, err := h.Gateways.AllowsTransfers(ctx, org)
 	if err != nil || allowed {
@@ -32,9 +31,9 @@ func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	}
 }
 
-// markPaid notes that a person has seen an order's money on the account, and tells the
-// order. The receipt is stored first. If telling the order fails, the sweep tells it, and a
-// repeat of the request with the same Idempotency-Key adds no second receipt.
+// markPaid stores a receipt because a person has seen an order's money on the account, and then reports it to the order.
+// If that report fails, the sweep repeats it. A repeat of the request with the same Idempotency-Key adds no second
+// receipt.
 func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -51,8 +50,8 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if err := h.refuseWord(c.Context, k.Org); err != nil {
 		return nil, err
 	}
-	// The attempt says how much was asked for. Without one the buyer has been given no
-	// reference, and nobody can say what the money is for.
+	// The attempt has the amount and the reference. Without an attempt, the buyer has no reference, and nobody can know
+	// what the money is for.
 	a := o.Transfer()
 	if a == nil {
 		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
@@ -79,9 +78,9 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ShowOwn(c, o, seller)
 }
 
-// tellOrderOfReceipts tells an order what has come for its transfer, and marks these
-// receipts as settled. Money that came after the order was paid or closed goes back. It may
-// be called again at any time: the order takes each receipt once.
+// tellOrderOfReceipts reports to an order the receipts for its transfer, and marks these receipts as settled, which
+// means reported. Money that came after the order was paid or closed goes back. It may be called again at any time,
+// because the order takes each receipt only once.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
@@ -118,10 +117,9 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
 }
 
-// sendExtraBack tells an order of each receipt that its attempt has not taken, so that this
-// money goes back. The attempt has taken the first receipts, until their sum reached what
-// it has received. Each receipt is told under a name of its own, by which the order knows a
-// repeat.
+// sendExtraBack reports to an order each receipt that its attempt has not taken, so that this money goes back. The
+// attempt has taken the first receipts, up to the sum that it has received. Each report has the receipt's own name, by
+// which the order recognizes a repeat.
 func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
 	var sum int64
 	for i := range came {
@@ -141,8 +139,8 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// SettleTransfers tells orders of receipts that they have not heard of, until the context ends. It
-// runs on one node of a cluster.
+// SettleTransfers reports receipts to orders that have not taken them yet, again and again until the context ends. It
+// runs on only one node of a cluster.
 func (h *Handlers) SettleTransfers(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -159,9 +157,8 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue tells orders of receipts that are stored but not settled, because the request
-// that stored them failed or ran out of time. An order that cannot be told now is tried
-// again with the next look.
+// settleDue reports to their orders the receipts that are stored but not settled, because the request that stored them
+// failed or ran out of time. If a report fails, the next look repeats it.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {

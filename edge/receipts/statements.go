@@ -19,12 +19,11 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// importTime bounds how long the import of a statement waits for orders to hear of their money. The
-// sweep tells the orders that are left.
+// importTime is how long the import of a statement may report receipts to orders. The sweep reports the others.
 const importTime = 5 * time.Second
 
-// importStatement stores the lines of a bank statement as receipts, and tells the orders. A line
-// that was imported before is recognized by its name and counts once.
+// importStatement stores the lines of a bank statement as receipts, and reports them to their orders. A line that was
+// imported before has the same name and is not stored again.
 func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -89,8 +88,7 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 	return out, nil
 }
 
-// settleSoon tells orders of their receipts, as many orders as it can within importTime. settleDue
-// tells the others.
+// settleSoon reports receipts to as many orders as it can within importTime. settleDue reports the others.
 func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
 	ctx, cancel := context.WithTimeout(ctx, importTime)
 	defer cancel()
@@ -132,8 +130,8 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
-// maxNamed bounds the orders that are looked up for one line. A payer names one order, and
-// a few more words of the text may look like references by chance.
+// maxNamed is the most references that are looked up for one line. A payer names one order, and a few other parts of
+// the text may look like references by chance.
 const maxNamed = 8
 
 // readReferences returns the orders to which a payer's text refers, at most maxNamed. It

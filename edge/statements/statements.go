@@ -111,8 +111,8 @@ func add(lines []Line, l Line) ([]Line, error) {
 // NOTPROVIDED in the EndToEndId of ISO 20022, which has to be there.
 var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
 
-// withoutPlaceholder returns a bank's reference, or "" if it is only a placeholder. A placeholder must not become the
-// ID of a line, because all lines with it would count as one.
+// withoutPlaceholder returns a text or a bank's reference, or "" if it is only a placeholder. A placeholder must not
+// become the ID of a line, because all lines with it would count as one.
 func withoutPlaceholder(text string) string {
 	if slices.Contains(placeholders, lettersAndDigits(text)) {
 		return ""

@@ -9,7 +9,7 @@ import (
 // either end of them. Lengths are in centimetres.
 type bowl struct {
 	x, y     int // its middle
-	straight int // length of a side
+	straight int // length of a straight side
 }
 
 // These are distances in the samples' tiers, in centimetres.
@@ -17,23 +17,22 @@ const (
 	seatWidth  = 50
 	rowDepth   = 80
 	blockGap   = 120
-	spaceWidth = 100 // of a wheelchair, and of a companion beside it
+	spaceWidth = 100 // width of the place for a wheelchair, and of the one for a companion beside it
 )
 
-// tier is a ring of blocks around the field, each with rows one behind the other.
+// tier is a ring of blocks of seats around the field. All blocks have the same number of rows.
 type tier struct {
 	name        string
 	first       int  // number of its first block
-	radius      int  // of its first row, on the half circles
+	radius      int  // radius of its first row on the half circles
 	rows        int  // in each block
 	sides       int  // blocks on each straight side
 	ends        int  // blocks on each half circle
 	wheelchairs bool // a row for them behind each block
 }
 
-// makeTier makes the blocks of a tier, clockwise from the left of the upper side. Rows are
-// numbered clockwise too, so a person who looks inwards finds low numbers on the same hand
-// everywhere.
+// makeTier makes the blocks of a tier, clockwise from the left end of the upper side. The seats of a row are numbered
+// clockwise too, so that a person who looks at the field finds low numbers on the same side everywhere.
 func (b bowl) makeTier(t tier) []Section {
 	var sections []Section
 	add := func(rows []Row) {

@@ -9,14 +9,13 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// kinds maps the words of a document to the kinds of seats that Layout.SeatKind has. A seat
-// without a word is a standard one.
+// kinds maps the names of kinds of seats in a document to the values in Layout.SeatKind. A seat without a kind is a
+// standard one.
 var kinds = map[string]uint8{"": seatmap.Standard, "standard": seatmap.Standard, "wheelchair": seatmap.Wheelchair, "companion": seatmap.Companion}
 
-// Expand writes every seat of the document out, in reading order, or returns what is wrong
-// with the document. It relies on the rules of the fields' tags: a document that does not
-// come from a request must have been checked against them. The caller who publishes the
-// layout fills in its Map and Version.
+// Expand makes a layout with every seat of the document, in reading order, or returns issues. It relies on the rules in
+// the fields' tags, which a request has passed; any other document must be checked against them first. The caller who
+// publishes the layout fills in its Map and Version.
 func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	x := &expansion{doc: d, layout: &seatmap.Layout{
 		Width: int32(d.Canvas.Width), Height: int32(d.Canvas.Height),
@@ -38,7 +37,7 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 		s := &d.Sections[i]
 		path := fmt.Sprintf("sections[%d]", i)
 		switch {
-		case !isIdentifier(s.ID): // the ids of its seats would be no identifiers either
+		case !isIdentifier(s.ID): // Otherwise the ids of its seats would be wrong too.
 			x.reportIssue(path+".id", route.IssueFormat, "must be made of "+idLetters)
 		case sections[s.ID]:
 			x.reportIssue(path+".id", route.IssueDuplicate, "is the id of another section")
@@ -72,8 +71,8 @@ func (d *Document) count() int {
 	return n
 }
 
-// expansion is a document on its way to a layout, with what has been found so far. Each map
-// makes one rule of uniqueness fast to check.
+// expansion is the state of Expand: the layout and the issues so far. Each map serves to check one rule that something
+// is unique.
 type expansion struct {
 	doc     *Document
 	layout  *seatmap.Layout
@@ -122,8 +121,7 @@ func (x *expansion) expandElements() {
 	}
 }
 
-// expandSection adds a section with all of its rows. It gives up once as many faults are
-// noted as an answer has.
+// expandSection adds a section with all of its rows. It stops early once there are route.MaxIssues issues.
 func (x *expansion) expandSection(path string, s *Section) {
 	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
 	x.name = names.Key(s.Name)
@@ -166,7 +164,7 @@ func (x *expansion) beginRow(label string) {
 	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
 }
 
-// seat is one seat on its way into the columns.
+// seat is one seat before addSeat puts it into the layout's columns.
 type seat struct {
 	id, label string
 	x, y      int
@@ -174,9 +172,9 @@ type seat struct {
 	gap       bool // an aisle before it
 }
 
-// addSeat adds a seat to the row that was begun last. Neither its id, nor its point, nor
-// what a ticket says of it may be another seat's. A seat with a fault is added too, so that
-// the faults of the seats after it are found as well.
+// addSeat adds a seat to the row that was begun last. No other seat may have the same id, the same point, or the same
+// names of section, row and seat, which are printed on tickets. It adds a seat with an issue too, so that the issues of
+// later seats are found as well.
 func (x *expansion) addSeat(path, row string, s *seat) {
 	point := [2]int32{int32(s.x), int32(s.y)}
 	if len(s.id) > maxID || !isIdentifier(s.id) {

@@ -19,8 +19,7 @@ const (
 	even       = "even"
 )
 
-// idPart returns what stands for the row in the ids of its seats: the row's id, or its
-// label.
+// idPart returns the row's part of its seats' ids: the row's id or, without one, its label.
 func (r *Row) idPart() string {
 	if r.ID != "" {
 		return r.ID
@@ -179,8 +178,8 @@ func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	}
 }
 
-// pointOf returns where a seat of the k-th row stands, on the canvas. The seats and aisles
-// of the row stand at equal distances on the places 0 to last.
+// pointOf returns the point on the canvas of a seat of the k-th row. The row's places 0 to last, which are seats and
+// aisles, have equal distances; place is the seat's.
 func (r *Row) pointOf(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {
@@ -205,9 +204,8 @@ func (r *Row) pointOf(k, place, last int) (px, py int) {
 	return on(0), on(1)
 }
 
-// countLabel returns the label that is n steps after a label. After a number come the next
-// numbers; after letters come the next in the order A, B ... Z, AA, AB. ok is false for a
-// label that cannot be counted on from. With n of 0 every label is its own.
+// countLabel returns the label that is n steps after a label. Numbers are counted up; letters go A, B ... Z, AA, AB. ok
+// is false if the label is neither a number nor letters. If n is 0, it returns any label unchanged.
 func countLabel(label string, n int) (string, bool) {
 	if n == 0 {
 		return label, true

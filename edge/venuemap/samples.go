@@ -9,7 +9,7 @@ var Samples = map[string]func() *Document{"theatre": Theatre, "arena": Arena, "s
 // Theatre is a house of 400: curved stalls in three sections with a row for
 // wheelchairs behind them, a circle, and two boxes whose seats are listed.
 func Theatre() *Document {
-	center := []int{1200, -400} // of the curves, behind the stage
+	center := []int{1200, -400} // the centre of the curves, which is behind the stage
 	rows := func(label string, radius, count int, angles ...float64) Row {
 		return Row{Label: label, Center: center, Radius: radius, Angles: angles, Count: count}
 	}
@@ -68,7 +68,7 @@ func Arena() *Document {
 	}
 }
 
-// arenaFloor is two rows of four blocks of chairs that face the stage.
+// arenaFloor returns the sections on the floor: two rows of four blocks of chairs that face the stage.
 func arenaFloor(b bowl) []Section {
 	const wide, deep, chair, row, aisle = 12, 14, 50, 95, 150
 	var sections []Section

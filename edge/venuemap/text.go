@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Text is the document in JSON.
+// Text returns the document in JSON.
 func (d *Document) Text() ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -8,8 +8,8 @@
 // pure and runs nothing on its own.
 package venuemap
 
-// maxRowSeats bounds a row, and maxID the characters of a seat's id. The bounds
-// of single fields stand in the tags, the bound of all seats is the seatmap kind's.
+// maxRowSeats is the most seats of a row, and maxID the most characters of a seat's id. The tags have the limits of
+// single fields; package engine/seatmap limits the seats of a whole map.
 const (
 	maxRowSeats = 1_000
 	maxID       = 40
@@ -32,7 +32,7 @@ type Canvas struct {
 	Height int `json:"height" required:"true" minimum:"100" maximum:"100000" description:"How high it is: y grows from 0 at the top to this."`
 }
 
-// Section is a part of the house that is priced as one.
+// Section is a part of the venue whose seats all have the same ticket type.
 type Section struct {
 	ID   string `json:"id" required:"true" minLength:"1" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What names the section when it is priced; unique in the map."`
 	Name string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"40" description:"The section's name as it is printed on tickets."`
@@ -80,7 +80,7 @@ type Seat struct {
 	AisleBefore bool   `json:"aisleBefore,omitzero" description:"True if there is an aisle between this seat and the one before."`
 }
 
-// Element is something to see on the map that is no seat.
+// Element is something on the map that is not a seat, such as the stage.
 type Element struct {
 	Type   string `json:"type" required:"true" enum:"stage,field,text,rectangle,ellipse,entrance,exit,stairs,bar,restroom" description:"What it is, and so how it is drawn."`
 	X      int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"Where its left edge is."`
