@@ -35,7 +35,7 @@ import (
 const (
 	// How many orders or tickets are read, and sent to a ledger, at once.
 	page        = 100
-	resumeEvery = 30 * time.Second // between two looks for erasures that are not done
+	resumeEvery = 30 * time.Second // how often Resume looks for erasures that are not finished
 	// For this long after its beginning, an erasure is the business of its request.
 	resumeAfter = time.Minute
 	resumeBatch = 10
@@ -43,7 +43,7 @@ const (
 	namedMost = 50
 )
 
-// Deps is what erasures work with.
+// Deps are the stores and services that erasures need.
 type Deps struct {
 	Node      *cluster.Node
 	Read      *readmodel.Model
@@ -64,15 +64,15 @@ type Eraser struct{ Deps }
 // New makes the eraser.
 func New(d Deps) *Eraser { return &Eraser{d} }
 
-// ActiveTickets is the detail of the error ACTIVE_TICKETS.
+// ActiveTickets holds the details of the refusal ACTIVE_TICKETS.
 type ActiveTickets struct {
-	Events []string `json:"events"` // public ids of the first that they are for
+	Events []string `json:"events"` // public ids of the first events that the tickets are for
 }
 
-// Erase forgets the owner of an account, or refuses. The account is gone as soon as it returns
-// without an error. If done is false, the rest takes a little longer, and Resume finishes it.
+// Erase erases the owner of an account, or refuses. When it returns without an error, the account has been deleted. If
+// done is false, the other data has not been erased yet, and Resume finishes that.
 func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time.Time) (done bool, err error) {
-	if err := e.Followed(ctx); err != nil { // without it, a ticket that was just bought would not be seen
+	if err := e.Followed(ctx); err != nil { // Otherwise a ticket that was bought a moment ago would be missed.
 		e.Log.WarnContext(ctx, "erasure put off", slog.Any("error", err))
 		return false, engine.Refuse(engine.Unavailable, nil)
 	}
@@ -213,9 +213,8 @@ func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string
 	return !event.Ended(p.Event.Status) && p.Event.Details.EndAt > now.UnixMilli(), nil
 }
 
-// finishErasure does what is left of an erasure. Every step may be done again, so Resume can start
-// from the beginning. The tables come last: they keep the address by which the steps before find
-// the orders.
+// finishErasure does everything that follows after the account is deleted. Every step may be repeated, so Resume can
+// start from the beginning. The tables are erased last, because the other steps find the orders by the address in them.
 func (e *Eraser) finishErasure(ctx context.Context, of personal.Erasure) error {
 	if err := e.eraseFromLedgers(ctx, of); err != nil {
 		return err

@@ -12,16 +12,15 @@ import (
 	"boxoffice/engine"
 )
 
-// fileType is a row of the list of files that are taken: what a file's name may end in,
-// which media type may be declared for it, and what its first bytes must be. All three must
-// agree. Only a declaration that claims nothing (octets, or none) agrees with every type. A
-// list within a field is separated by spaces.
+// fileType is a type of files that we accept: what a file's name may end in, which media type may be declared for it,
+// and what its first bytes must be. All three must agree, but the declaration may also be octets or missing. Several
+// values in one field are separated by spaces.
 type fileType struct {
 	extensions string // without dots
-	media      string // what it is kept as
-	declared   string // what else it may be declared as
-	found      string // what its first bytes may be found to be; empty: media
-	field      string // the form's field that it may be sent in, besides none
+	media      string // the media type under which the file is stored
+	declared   string // other media types that may be declared for it
+	found      string // the types that its first bytes may indicate; empty: media
+	field      string // the value that the form's text field "field" may have, if it is sent
 }
 
 // These are found by the library mimetype in files of several types: a document of an
@@ -39,7 +38,7 @@ const (
 // octets is the media type that programs declare for a file whose type they don't know.
 const octets = "application/octet-stream"
 
-// fileTypes is the list of files that are taken.
+// fileTypes are the types of files that uploadFile accepts.
 var fileTypes = []fileType{
 	{"pdf", "application/pdf", "application/x-pdf", "", "pdf"},
 	{"doc", "application/msword", "", ole + "application/msword", ""},
@@ -85,8 +84,8 @@ var fileTypes = []fileType{
 	{"gif", "image/gif", "", "", ""},
 }
 
-// imageTypes is the list of images that uploadImage takes and makes sizes of. In fileTypes
-// images are files like others, kept as they came.
+// imageTypes are the types of images that uploadImage accepts. It makes sizes of them, while uploadFile stores images
+// unchanged, as it does all files.
 var imageTypes = []fileType{
 	{"png", "image/png", "", "image/png image/vnd.mozilla.apng image/apng", ""},
 	{"jpg jpeg jfif jpe", "image/jpeg", "image/jpg image/pjpeg", "", ""},
@@ -94,9 +93,8 @@ var imageTypes = []fileType{
 	{"avif", "image/avif", "", "", ""},
 }
 
-// typeOf finds the type of a file among those that are taken, by its name, by what it was
-// declared as and by its first bytes. The details of a refusal say which of the three does
-// not fit.
+// typeOf finds the type of a file by its name, and checks the declared media type and the first bytes against it. The
+// details of its refusal say which of the three does not fit.
 func typeOf(types []fileType, f *route.Part) (*fileType, error) {
 	if len(f.Head) == 0 {
 		return nil, engine.Refuse(engine.EmptyFile, nil)
@@ -126,9 +124,9 @@ func typeNamed(types []fileType, f *route.File) (*fileType, error) {
 	return &types[i], nil
 }
 
-// judgeFile bounds a file by its type, and by the room that its organization has, before
-// the file is read. Only the fields that came before the file are known by then, so a video
-// has the limit of videos only if the form has named its field first.
+// judgeFile returns how long a file may be, by its type and by the room that its organization has left, before the rest
+// of the file is read. It knows only the form's fields that came before the file, so a video gets the limit of videos
+// only if those fields say that it is one.
 func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) {
 	t, err := typeOf(fileTypes, p)
 	if err != nil {
@@ -141,7 +139,7 @@ func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) 
 	return h.boundByQuota(c, p, limit)
 }
 
-// judgeImage bounds an image by its type and by the room that its organization has.
+// judgeImage returns how long an image may be, by its type and by the room that its organization has left.
 func (h *Handlers) judgeImage(c *route.Call, p *route.Part) (route.Bound, error) {
 	if _, err := typeOf(imageTypes, p); err != nil {
 		return route.Bound{}, err
@@ -155,11 +153,10 @@ func (h *Handlers) BytesOf(ctx context.Context, org int64) (used, most int64, er
 	return used, h.Quota, err
 }
 
-// boundByQuota bounds a limit by the room that the organization has left. If the form does
-// not name an organization that the caller may act for, the limit alone counts here: the
-// form may name one behind the file, and the handler refuses if it doesn't. A request with
-// an Idempotency-Key may repeat one whose file is stored already, so its room is judged
-// when the file is kept.
+// boundByQuota lowers a limit to the room that the organization has left. If the fields before the file don't name an
+// organization for which the caller may act, it returns the limit itself: the field may come after the file, and
+// otherwise the handler refuses. For a request with an Idempotency-Key too, the room is checked only when the file
+// is stored, because the request may repeat one whose file is stored already.
 func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (route.Bound, error) {
 	org, err := route.FindOrganization(c, p.Fields["orgId"], p.Query("orgId"))
 	if err != nil || c.IdempotencyKey != "" {

@@ -29,10 +29,9 @@ const (
 
 var noMedia = &engine.Refusal{Code: engine.NotFound, Message: "No such file."}
 
-// CheckFiles refuses a request that names a file which the organization does not have. A
-// file may be named in several spellings; FindNamed rewrites each in the request to
-// /media/<id>. The files that the request names now count as needed again, so the
-// collection keeps them for as long as it keeps any file that nothing names.
+// CheckFiles refuses a request that names one of our files that the organization does not have. hosted.FindNamed
+// rewrites every spelling of such a link in the request to /media/<id>. Files that the request names count as needed
+// from now on, so that the collection does not remove them before the request has stored the links.
 func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 	named := hosted.FindNamed(h.BaseURL, in)
 	if len(named) == 0 {
@@ -58,11 +57,11 @@ func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 	return nil
 }
 
-// wholeFile is the variant of a file that is no image.
+// wholeFile is the name of the only variant of a file that is no image.
 const wholeFile = "file"
 
-// uploadFile keeps a file as it was sent. The form's field says what the file is for, and
-// must fit its type.
+// uploadFile stores a file as it was sent. The form's text field "field" says what the file is for, and must fit the
+// file's type.
 func (h *Handlers) uploadFile(c *route.Call, in *api.UploadFile) (*api.Media, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -100,7 +99,7 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // what is left goes at the next start
+	defer func() { _ = os.RemoveAll(folder) }() // If this fails, the next start removes the folder.
 	made, err := h.Images.Make(c.Context, org, c.Now, t.media, c.File.Path, folder)
 	if err != nil {
 		return nil, err
@@ -137,7 +136,7 @@ func wholeImage(alpha bool) string {
 	return "web.jpg"
 }
 
-// variantType is the media type of a variant, by its name.
+// variantType returns the media type of a variant, by the variant's name.
 func variantType(name string) string {
 	if strings.HasSuffix(name, ".webp") {
 		return "image/webp"
@@ -158,7 +157,7 @@ func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*rou
 	return h.content(f, in.Variant, variantType(in.Variant), v.Bytes), nil
 }
 
-// mediaPath is the path under which a file is named in requests and read by browsers.
+// mediaPath returns the path of a file, with which requests name it and browsers read it.
 func mediaPath(id int64) string { return fmt.Sprintf("%s%d", format.HostedPrefix, id) }
 
 // keep stores the bytes of a file's variants (paths, by the variants' names), and then
@@ -189,7 +188,7 @@ func (h *Handlers) noRoom() *engine.Refusal {
 	return engine.Refuse(engine.QuotaExceeded, map[string]int64{"maxBytes": h.Quota})
 }
 
-// blobKey is where a variant's bytes are in the store of blobs.
+// blobKey returns the key of a variant's bytes in the blob store.
 func blobKey(id int64, variant string) string { return fmt.Sprintf("%d/%s", id, variant) }
 
 // forPublic lets caches keep public files for a year, because the bytes under a file's

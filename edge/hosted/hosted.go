@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// linkLife is how long a signed link holds.
+// linkLife is how long a signed link is valid.
 const linkLife = 15 * time.Minute
 
 // Files are the files that we host.
@@ -22,9 +22,9 @@ type Files struct {
 	BaseURL string // how people reach the service
 }
 
-// Sign replaces an organization's stored links that lead to a file of ours by links that
-// the viewer may follow for a while. A file that is not the organization's, or is gone, becomes "":
-// a record may be older than the check at the door. Links to other places stay as they are.
+// Sign replaces those of an organization's stored links that lead to a file of ours by links that the viewer may follow
+// for a while. A link to a file that was deleted, or that is not the organization's, becomes "": a record may be older
+// than the check of links in requests (files.CheckFiles). Links to other servers stay unchanged.
 func (f *Files) Sign(ctx context.Context, org int64, viewer secrets.Viewer, now time.Time, links ...*string) error {
 	ids := make([]int64, len(links)) // 0: not ours
 	for i, link := range links {

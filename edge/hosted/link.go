@@ -14,15 +14,14 @@ import (
 
 // Named is one of our files that a request names.
 type Named struct {
-	Path string // of the field that names it, such as gallery[1]
+	Path string // the path of the field that names the file, such as gallery[1]
 	ID   int64
 }
 
-// ReadLink returns the number of the file of ours that a link leads to, of people who reach us at
-// the address base. A link has many spellings that a browser follows to the same file: with or
-// without our address, in letters of either case, with a default port, with escapes, dots, slashes
-// or a query behind it. So this function alone says what is a file of ours, where a link is stored
-// and where one is signed.
+// ReadLink returns the number of the file of ours to which a link leads; base is the address at which people reach us. A
+// browser follows many spellings of a link to the same file: with or without our address, in letters of either case,
+// with a default port, with escapes, dots, slashes or a query. So both the check of stored links and the signing use
+// only this function to decide what is a file of ours.
 func ReadLink(base, link string) (id int64, ours bool) {
 	u, err := url.Parse(strings.ReplaceAll(strings.TrimSpace(link), `\`, "/"))
 	if err != nil || u.Opaque != "" {
@@ -38,8 +37,8 @@ func ReadLink(base, link string) (id int64, ours bool) {
 	return id, ours && err == nil && id > 0
 }
 
-// sameServer reports whether two addresses lead to the same server. One that is reached by https is
-// commonly reached by http too.
+// sameServer reports whether two addresses lead to the same server. It ignores whether they begin with http or https,
+// because a server usually answers both.
 func sameServer(a, b *url.URL) bool {
 	name := func(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
 	port := func(u *url.URL) string {

@@ -7,9 +7,8 @@ import (
 // guessMegabytes is the memory of the counts of wrong guesses.
 const guessMegabytes = 2
 
-// Guesses counts wrong guesses of short secrets on a node. Every row that reads such a secret takes
-// its guess from here, so that whoever has used up the guesses at one door finds the others closed.
-// Any goroutine may call its methods.
+// Guesses counts wrong guesses of short secrets on a node. All rows that read such a secret share its counts, so that a
+// caller who has used up the guesses on one row has none left on the others. Any goroutine may call its methods.
 type Guesses struct {
 	table *Table
 	scale float64
@@ -18,19 +17,19 @@ type Guesses struct {
 // NewGuesses makes the counts, their limits multiplied by scale.
 func NewGuesses(scale float64) *Guesses { return &Guesses{New(guessMegabytes), scale} }
 
-// Guess is one count that a guess is in: of a rule, for a subject.
+// Guess names one count to which a guess is added: that of a rule for a subject.
 type Guess struct {
 	rule    RateRule
 	subject Subject
 }
 
-// Of is the count of a rule for a name.
+// Of returns the Guess of a rule for a name, such as a network's address.
 func (g *Guesses) Of(rule RateRule, name string) Guess {
 	return Guess{rule, g.table.Of(rule.Name, name)}
 }
 
-// Promo are the counts that a guess of a promo code is in: the counts of the network, and of the account
-// or key, which may come from many networks.
+// Promo returns the counts to which a guess of a promo code is added: that of the network and, for a caller with an
+// account or a key, that of the account or key, because it may be used from many networks.
 func (g *Guesses) Promo(c *route.Call) []Guess {
 	counts := []Guess{g.Of(RuleNetPromos, route.Network(c.Client).String())}
 	if c.Principal.Proven() {
@@ -39,8 +38,8 @@ func (g *Guesses) Promo(c *route.Call) []Guess {
 	return counts
 }
 
-// Take counts a guess as a wrong one, or returns why it may not be looked at. A caller that finds that the
-// guess was right, or looks at none, gives it back.
+// Take counts a guess as wrong, or returns a refusal if there were too many; then the caller must not look at the
+// guess. The caller must call GiveBack if the guess was right, or if it did not look at the guess.
 func (g *Guesses) Take(c *route.Call, counts []Guess) error {
 	for i, one := range counts {
 		if v := g.table.TakeWithin(one.subject, Scale(one.rule.Most, g.scale), one.rule.Span, c.Now); !v.Allowed {
@@ -51,7 +50,7 @@ func (g *Guesses) Take(c *route.Call, counts []Guess) error {
 	return nil
 }
 
-// GiveBack takes a counted guess back.
+// GiveBack removes a guess that Take has counted.
 func (g *Guesses) GiveBack(c *route.Call, counts []Guess) {
 	for _, one := range counts {
 		g.table.ReturnWithin(one.subject, Scale(one.rule.Most, g.scale), one.rule.Span, c.Now)

@@ -38,8 +38,8 @@ type shard struct {
 	sets [setSlots][ways]slot
 }
 
-// slot is a bucket: whose it is, and when it is full again in unix nanoseconds. A slot whose bucket
-// is full is free.
+// slot holds one bucket: its subject, and when the bucket is full again, in unix nanoseconds. A slot whose bucket is
+// full counts as free.
 type slot struct {
 	subject uint64
 	full    int64
@@ -54,11 +54,11 @@ func New(megabytes int) *Table {
 	return &Table{seed: maphash.MakeSeed(), shards: make([]shard, shards), mask: uint64(shards)*setSlots - 1}
 }
 
-// Bytes is the memory of the buckets.
+// Bytes returns how many bytes of memory the buckets take.
 func (t *Table) Bytes() int { return len(t.shards) * setSlots * ways * slotSize }
 
-// Of is the subject of a name within a tier. The hash's key is drawn by the process, so nobody
-// outside can make two names collide.
+// Of returns the subject for a name within a tier. The hash has a random key of this process, so that nobody can find
+// two names with the same subject.
 func (t *Table) Of(tier, name string) Subject {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
@@ -68,13 +68,13 @@ func (t *Table) Of(tier, name string) Subject {
 	return Subject(h.Sum64())
 }
 
-// Verdict is what a bucket says.
+// Verdict is the state of a bucket, and whether it allows a request.
 type Verdict struct {
 	Allowed   bool
 	Limit     int           // requests in a minute
-	Remaining int           // that would be allowed now
+	Remaining int           // requests that would be allowed now
 	Reset     time.Time     // when the bucket is full again
-	Retry     time.Duration // until the next request is allowed, if this one is not
+	Retry     time.Duration // how long until the next request is allowed, if this one is not
 }
 
 // Take counts one request of the subject at now. perMinute is both the limit in a minute and the
@@ -103,7 +103,7 @@ func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
 	return t.count(s, perMinute, time.Minute, now, -1)
 }
 
-// Look says what the subject's bucket holds without counting anything.
+// Look returns the state of the subject's bucket and counts nothing.
 func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
 	if perMinute < 1 {
 		return allowUnlimited(now)

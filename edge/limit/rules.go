@@ -15,7 +15,7 @@ import (
 type RateRule struct {
 	Name       string
 	Most       int           // requests within the span, and the burst
-	Span       time.Duration // in which an empty bucket is full again
+	Span       time.Duration // how long an empty bucket needs until it is full again
 	CountedPer string        // whom the rule counts, as people read it
 }
 
@@ -38,7 +38,7 @@ var (
 	RuleForeign     = RateRule{"foreign-codes", 600, time.Minute, "credential, for codes of other events that are journaled"}
 )
 
-// promoSpan is long, because a promo code stands for weeks.
+// promoSpan is long, because a promo code is valid for weeks, in which somebody could try many codes.
 const promoSpan = 10 * time.Minute
 
 // RateRules are all rate limits, the rules of the tiers first. Each is multiplied by
@@ -55,7 +55,7 @@ func RateRules() []RateRule {
 // have together.
 const Ceiling = 10
 
-// Scale is the configured limit a minute: multiplied by scale and rounded up.
+// Scale returns a limit multiplied by the deployment's scale and rounded up.
 func Scale(perMinute int, scale float64) int {
 	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
 }

@@ -12,8 +12,8 @@ import (
 // textMegabytes is the memory of the counts of changes.
 const textMegabytes = 1
 
-// Texts counts on a node how often organizers change what has long texts. Each change writes all of
-// them again. Any goroutine may call its methods.
+// Texts counts on a node how often organizers change things with long texts, because each change writes all of a thing's
+// texts again. Any goroutine may call its methods.
 type Texts struct {
 	table *Table
 	scale float64
@@ -22,8 +22,8 @@ type Texts struct {
 // NewTexts makes the counts, their limit multiplied by scale.
 func NewTexts(scale float64) *Texts { return &Texts{New(textMegabytes), scale} }
 
-// Change counts a change of something by what names it, which is the same however the request names
-// it.
+// Change counts a change of a thing, or refuses it if there were too many. name identifies the thing; it must not be a
+// text from the request, in which the same thing can have several spellings.
 func (t *Texts) Change(c *route.Call, name ...any) error {
 	most := Scale(RuleTexts.Most, t.scale)
 	v := t.table.TakeWithin(t.table.Of(c.Op.ID, fmt.Sprint(name...)), most, RuleTexts.Span, c.Now)

@@ -1,5 +1,5 @@
-// Package live is what a node shows and knows from its own memory, so that the areas
-// of the edge ask neither Postgres nor an actor for it.
+// Package live holds in a node's memory what the areas of the edge read most: which events exist, the pages of events,
+// and live seats and stock. So most reads ask neither Postgres nor an actor.
 package live
 
 import (
@@ -15,14 +15,14 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Identity is what never changes about an event.
+// Identity is the part of an event that never changes.
 type Identity struct {
 	PublicID engine.EventID
 	Org      int64
 }
 
-// Events knows which events exist and whose they are. Its methods may be called by any goroutine;
-// it starts none of its own.
+// Events remembers which events exist and to which organizations they belong. Any goroutine may call its methods. It
+// starts no goroutine.
 type Events struct {
 	read  *readmodel.Model
 	known *xsync.Map[int64, Identity]
@@ -57,8 +57,8 @@ func (e *Events) Remember(number int64, t *event.Details) Identity {
 	return k
 }
 
-// PublicID is the event id that answers show. If the node has not met the event, it is the event's
-// number.
+// PublicID returns an event's public id, which answers show. If this node has not looked up the event yet, it returns
+// the event's number instead.
 func (e *Events) PublicID(number int64) string {
 	if k, ok := e.known.Load(number); ok {
 		return k.PublicID.String()
@@ -92,8 +92,8 @@ func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error)
 	return number, k, nil
 }
 
-// FindNamed is the number of the event that a page's address names: by its slug, or by its id or
-// number. No slug looks like an id or a number.
+// FindNamed returns the number of the event that a page's address names by its slug, its id or its number. No slug
+// looks like an id or a number.
 func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int64, error) {
 	_, isNumber := route.ReadNumber(name)
 	if _, err := engine.ParseID(name); isNumber || err == nil {
@@ -109,8 +109,8 @@ func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int6
 	})
 }
 
-// FindVisible is the event that an id of a path or body names, if the caller may see it. For
-// others it does not exist.
+// FindVisible returns the number and the page of the event with an id, if the caller may see the event. Otherwise it
+// refuses with EVENT_NOT_FOUND.
 func (p *Pages) FindVisible(c *route.Call, known *Events, id string) (int64, *Page, error) {
 	number, _, err := known.ReadID(c.Context, id)
 	if err != nil {
@@ -120,7 +120,8 @@ func (p *Pages) FindVisible(c *route.Call, known *Events, id string) (int64, *Pa
 	return number, page, err
 }
 
-// VisibleEvent is an event that the caller may see. For others it does not exist.
+// VisibleEvent returns the page of the event with a number, if the caller may see the event. Otherwise it refuses with
+// EVENT_NOT_FOUND.
 func (p *Pages) VisibleEvent(c *route.Call, number int64) (*Page, error) {
 	page, err := p.Event(c.Context, number)
 	if err == nil && !Visible(c, &page.Event.Record) {

@@ -24,7 +24,7 @@ type Feed struct {
 	log   *slog.Logger
 	node  *cluster.Node
 
-	life    context.Context //nolint:containedctx // of the reloads
+	life    context.Context //nolint:containedctx // the context of the reloads
 	end     context.CancelFunc
 	reloads sync.WaitGroup
 }
@@ -37,7 +37,7 @@ func NewFeed(stock *committed.Stock, seats *committed.Seats, log *slog.Logger) *
 	return f
 }
 
-// Start tells the feed how to reach the actors.
+// Start gives the feed the node through which it asks actors. It must be called before any other method.
 func (f *Feed) Start(node *cluster.Node) { f.node = node }
 
 // Close ends the reloads and waits for them.
@@ -46,7 +46,7 @@ func (f *Feed) Close() {
 	f.reloads.Wait()
 }
 
-// Seats is an event's seat map as last committed, even if the event uses none.
+// Seats returns an event's seat map as it was last committed, also for an event that uses none.
 func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	if m, ok := f.seats.Get(number); ok {
 		return m, nil
@@ -59,8 +59,8 @@ func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, err
 	})
 }
 
-// Missed forgets what is shown of all events except those for which kept returns true, and reloads
-// the seat maps that somebody watches.
+// Missed drops the state of all events except those for which kept returns true, and reloads the seat maps that somebody
+// watches. It is called when the feed may have missed facts.
 func (f *Feed) Missed(kept func(event int64) bool) {
 	f.stock.Retain(kept)
 	for _, event := range f.seats.Retain(kept) {
@@ -92,7 +92,8 @@ const (
 	reloadPause = 200 * time.Millisecond
 )
 
-// Left is a ticket type's live stock: from the feed, or from the actor the first time.
+// Left returns how many tickets of a type are left. It asks the type's actor the first time; from then on the feed of
+// facts keeps the number up to date.
 func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := f.stock.Get(ref); ok {
 		return left, nil
@@ -109,8 +110,8 @@ func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	})
 }
 
-// Where says where the seats of an order's tickets are; nil if the order has none. An event's map
-// does not change while a seat of it is sold.
+// Where returns the function that gives the label, section and row of a seat in the order's event, or nil if the order
+// has no seats. An event's map does not change while any of its seats is sold.
 func (f *Feed) Where(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil

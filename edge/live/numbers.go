@@ -8,9 +8,9 @@ import (
 	"boxoffice/persistence/numbers"
 )
 
-// NumberOf is the number of what a request makes within parent. With an Idempotency-Key it is the
-// same on every attempt with the same body, so that an attempt after the node has died finds what
-// was made and makes nothing more.
+// NumberOf returns a new number for what a request creates, such as an event; parent is what the number belongs to. With
+// an Idempotency-Key, every attempt with the same body gets the same number, so that an attempt after the node has
+// died finds what was created before.
 func NumberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
 	if c.IdempotencyKey == "" {
 		return lease.Next(c.Context)

@@ -26,11 +26,11 @@ import (
 )
 
 const (
-	pageLife   = time.Second      // a cached public page may be this old
+	pageLife   = time.Second      // how old a cached public page may be
 	outageLife = 10 * time.Minute // how long a page is kept while the database is away, if there is room
-	keptLife   = time.Hour        // what never changes is kept, if there is room
-	cacheSize  = 64 << 20         // bytes of cached pages
-	// pageBytes is what a page counts for in the cache, roughly.
+	keptLife   = time.Hour        // how long a page that never changes is kept, if there is room
+	cacheSize  = 64 << 20         // most bytes of cached pages
+	// pageBytes is about how many bytes a page takes, as the cache counts it.
 	pageBytes = 4 << 10
 )
 
@@ -42,7 +42,7 @@ type Pages struct {
 	cache *ristretto.Cache[string, kept]
 	// searches and reads admit public reads to the database.
 	searches, reads *readGate
-	listed          atomic.Uint64 // how often this node has changed what lists show
+	listed          atomic.Uint64 // counts the writes on this node that change what lists show
 	// forgotten counts by key how often a page was to be made again. A page is shown while its count
 	// is still the one from before it was read, so that a page which was being made at that moment is
 	// not shown either. Keys that share a count make each other's pages again, which does no harm.
@@ -50,7 +50,7 @@ type Pages struct {
 	seed      maphash.Seed
 }
 
-// PagesDeps is what pages are made of.
+// PagesDeps are the stores that pages are read from.
 type PagesDeps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
@@ -80,18 +80,18 @@ func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T,
 	return CacheFor(ctx, p, pageLife, key, make)
 }
 
-// CacheFor is like CachePage, for a page that may be as old as fresh when it is shown.
+// CacheFor does what CachePage does, but lets a page be as old as fresh instead of a second.
 func CacheFor[T any](ctx context.Context, p *Pages, fresh time.Duration, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{pageBytes, fresh, outageLife}, key, make)
 }
 
-// KeepPage is like CachePage, for a page of about size bytes that never changes under its key.
+// KeepPage does what CachePage does, for a page of about size bytes that never changes as long as it has this key.
 func KeepPage[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{size, keptLife, keptLife}, key, make)
 }
 
-// CacheSearch is like CachePage, for a list of about size bytes that has to be searched for. The
-// list is made again once this node has changed what lists show.
+// CacheSearch does what CachePage does, for a list of about size bytes that takes a search. It makes the list again
+// after any write on this node that changes what lists show.
 func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.searches, term{size, pageLife, pageLife}, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
 }
@@ -100,14 +100,14 @@ func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, m
 type term struct {
 	size  int64         // bytes, roughly
 	fresh time.Duration // how old a page may be when it is shown
-	kept  time.Duration // how old it may be while the database is unreachable
+	kept  time.Duration // how old a page may be while the database is unreachable
 }
 
 // kept is a page in the cache.
 type kept struct {
 	page      any
-	old       time.Time // after this it is shown only while the database is unreachable
-	forgotten uint32    // the count of its key before it was read
+	old       time.Time // after this time the page is shown only while the database is unreachable
+	forgotten uint32    // forgottenOf of its key before the page was made
 }
 
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
@@ -133,8 +133,8 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	return t, err
 }
 
-// cached returns what the cache has under a key, if it is still fresh at the given time and was not
-// forgotten. At the zero time everything is fresh.
+// cached returns the page under a key, if the page is still fresh at the given time and was not forgotten since it was
+// made. At the zero time every page is fresh.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
 	if !ok || !at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load() {
@@ -150,8 +150,8 @@ type Page struct {
 	Types  []readmodel.TicketType
 	Org    api.Organizer
 	Frames []string         // origins whose pages may frame the event
-	Told   *program.Program // beside its record
-	Course *course.Content  // of online courses
+	Told   *program.Program // the schedule, the sections and the page's settings
+	Course *course.Content  // the content of an online course; nil for other events
 }
 
 func pageKey(number int64) string { return "event/" + strconv.FormatInt(number, 10) }
@@ -186,7 +186,8 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 	})
 }
 
-// OrganizerOf is what the public sees of an organization. Its logo is as the organization wrote it.
+// OrganizerOf returns what the public sees of an organization. The link to the logo is as the organization stored it,
+// which may be a path on this server.
 func OrganizerOf(o *accounts.Profile) api.Organizer {
 	return api.Organizer{
 		ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug, Description: view.Optional(o.Description),
@@ -211,7 +212,7 @@ func (p *Pages) Refresh(ctx context.Context, number int64) {
 // Forget forgets the page under a key, so that it is made again for the next reader.
 func (p *Pages) Forget(key string) { p.forgottenOf(key).Add(1) }
 
-// forgottenOf is how often the page under a key was to be made again.
+// forgottenOf returns the counter of how often the page under a key was forgotten.
 func (p *Pages) forgottenOf(key string) *atomic.Uint32 {
 	return &p.forgotten[maphash.String(p.seed, key)%uint64(len(p.forgotten))]
 }

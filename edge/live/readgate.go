@@ -9,12 +9,11 @@ import (
 	"boxoffice/engine"
 )
 
-// A readGate bounds how many public reads ask the database at a time. Reads cost the caller
-// nothing, and orders need the same database: when a crowd searches, the searches must wait for
-// each other and not make orders wait. A readGate starts no goroutine.
+// A readGate limits how many public reads use the database at the same time. Orders need the same database, so when a
+// crowd searches, the searches must wait for each other and must not make orders wait. A readGate starts no goroutine.
 type readGate struct {
-	places  chan struct{} // one for each read that may ask now
-	waiting chan struct{} // one for each read that may wait for a place
+	places  chan struct{} // has a value for each read that uses the database now
+	waiting chan struct{} // has a value for each read that waits for a place
 }
 
 // readWait is how long a read waits for a place.
@@ -24,11 +23,10 @@ func newReadGate(places, waiting int) *readGate {
 	return &readGate{places: make(chan struct{}, places), waiting: make(chan struct{}, waiting)}
 }
 
-// searchGate admits the reads that look through a list, which may take tens of
-// milliseconds each.
+// searchGate makes the readGate for reads that search a list, each of which may take tens of milliseconds.
 func searchGate() *readGate { return newReadGate(max(1, runtime.GOMAXPROCS(0)/2), 32) }
 
-// pageGate admits the reads of one event's page, which take about a millisecond.
+// pageGate makes the readGate for reads of one event's page, each of which takes about a millisecond.
 func pageGate() *readGate { return newReadGate(2*runtime.GOMAXPROCS(0), 256) }
 
 // enter waits for a place, which leave gives back. It refuses with OVERLOADED when too
@@ -58,8 +56,8 @@ func (g *readGate) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// computeOnce calls make for what is not in memory. If the call is a public read, it also notes that
-// the answer took the database, and waits at the gate.
+// computeOnce calls make for a page that is not in memory. If ctx is that of a public read, it first waits for a place
+// in the readGate, and sets Call.Computed.
 func computeOnce[T any](ctx context.Context, g *readGate, make func() (T, error)) (none T, err error) {
 	if c := route.CallOf(ctx); c != nil && !c.Op.Writes() && c.Op.Tier == route.TierPublic {
 		c.Computed = true

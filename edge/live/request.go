@@ -18,8 +18,8 @@ func RequestOf(c *route.Call, m *secrets.Master) engine.Request {
 	return engine.Request{ID: engine.ID(name[:16]), Print: binary.BigEndian.Uint64(body[:8])}
 }
 
-// NetworkOf is the address whose velocity counts at an organization's event. A caller that sells for
-// the organization is no buyer and has none.
+// NetworkOf returns a hash of the client's network, for which the velocity rules count an order. It returns 0 for a
+// caller who acts for the organization that sells, because that caller is no buyer.
 func NetworkOf(c *route.Call, m *secrets.Master, org int64) uint64 {
 	if _, own := c.Principal.Grant(org); own {
 		return 0

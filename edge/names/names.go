@@ -94,8 +94,8 @@ func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, blank) || unicode.Is(unicode.Co, r)
 }
 
-// Key returns what two names have in common that people can't tell apart when they read or say them:
-// case, forms of a letter, kinds and numbers of blanks, and characters that nobody sees don't count.
+// Key returns a text that is equal for two names that people can't tell apart when they read or say them. It ignores
+// case, forms of a letter, kinds and numbers of spaces, and invisible characters.
 func Key(s string) string {
 	if isOwnKey(s) {
 		return s // a map has 100,000 seats, most of them numbers

@@ -26,8 +26,8 @@ type Paper struct {
 	types *typesetter
 }
 
-// New begins a document without pages, upright (P) or on its side (L). Two of one time with
-// the same on them are the same bytes.
+// New begins a document without pages, in portrait (P) or landscape (L). at is its date. Two documents with the same
+// date and contents have the same bytes.
 func New(orientation string, at time.Time) *Paper {
 	pdf := fpdf.New(orientation, "mm", "A4", "")
 	pdf.SetCreationDate(at)
@@ -38,10 +38,10 @@ func New(orientation string, at time.Time) *Paper {
 	return &Paper{pdf, newTypesetter()}
 }
 
-// Color is red, green and blue, of 255 each.
+// Color is red, green and blue, each from 0 to 255.
 type Color struct{ R, G, B int }
 
-// Align is where in its width a line stands.
+// Align says whether a line is at the left, in the middle or at the right of its width.
 type Align int
 
 // The alignments.
@@ -56,8 +56,7 @@ type Style struct {
 	Bold  bool
 	Color Color
 	Align Align
-	// Lines is the most lines that a text takes: a longer one is written smaller. 0 is any
-	// number.
+	// Lines is the most lines of a text. A text that needs more is written in smaller letters. 0 means any number.
 	Lines int
 }
 
@@ -69,8 +68,8 @@ const (
 	smallest   = 5    // points
 )
 
-// Write writes a text into a column of the page, from its upper left corner on, and says
-// where below the next one may begin. Line breaks in it are spaces.
+// Write writes a text into a column of the page whose upper left corner is at x and y, and returns the y of the end of
+// the text. Line breaks in the text count as spaces.
 func (p *Paper) Write(text string, x, y, width float64, s Style) (below float64) {
 	faces := p.types.plain
 	if s.Bold {
@@ -119,8 +118,8 @@ func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Sty
 // isBeyondBMP reports whether the PDF library can't write a letter as text.
 func isBeyondBMP(r rune) bool { return r > 0xffff }
 
-// drawRun draws the letters of a run as shapes: letters of scripts that change with
-// their neighbours, and of fonts that the document does not have.
+// drawRun draws the letters of a run as shapes and not as text. It is for scripts whose letters change with their
+// neighbours, and for fonts that are not in the document.
 func (p *Paper) drawRun(run shaping.Output, x, y float64, s Style, thicken bool) {
 	size := s.Size * mmOfPoint
 	laidOut, units := size/64/em, size/float64(run.Face.Upem())

@@ -39,7 +39,7 @@ var others = []string{
 	"WenQuanYiMicroHei.ttc", // Chinese, Japanese and Korean
 }
 
-// fontData is a font of the program.
+// fontData returns the file of one of the fonts that are part of the program.
 func fontData(name string) []byte {
 	data, err := fontFiles.ReadFile(path.Join("fonts", name))
 	if err != nil {
@@ -94,7 +94,7 @@ func hasLetter(face *font.Face, r rune) bool {
 	return ok && glyph != 0
 }
 
-// missing stands for each letter that no font has.
+// missing replaces each letter that no font has.
 const missing = '□'
 
 // cleanText returns a line of text as the fonts can show it. Nobody's name keeps a document from
@@ -117,7 +117,7 @@ func (f fallback) cleanText(s string) []rune {
 	return out
 }
 
-// em is the size at which texts are laid out: lengths are then in thousandths of it.
+// em is the font size at which texts are laid out, so that lengths are in thousandths of the font size.
 const em = 1000
 
 // layOut breaks a text into lines of at most a width, in em.
@@ -143,7 +143,7 @@ func (t *typesetter) layOut(text []rune, faces fallback, width float64) []shapin
 	return lines
 }
 
-// directionOf is where a text's first letter that has a direction leads.
+// directionOf returns the direction of a text's first letter that has one.
 func directionOf(text []rune) di.Direction {
 	for _, r := range text {
 		of, _ := bidi.LookupRune(r)
@@ -156,7 +156,7 @@ func directionOf(text []rune) di.Direction {
 	return di.DirectionLTR
 }
 
-// widthOf is how long a line is, in em.
+// widthOf returns the width of a line as a multiple of the font size.
 func widthOf(line shaping.Line) float64 {
 	var sum fixed.Int26_6
 	for _, run := range line {

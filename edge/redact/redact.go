@@ -1,10 +1,9 @@
 // Package redact copies bodies of requests and answers for the log of failed requests, with all values withheld
 // that may be secrets: a log must not become a place where credentials lie about.
 //
-// What may be shown of a request's body is derived from the type that its operation reads: a field whose name
-// sounds secret, and a member that the operation doesn't know, are withheld. A credential that stands in some
-// other text is found by its look. No copy costs more than its bound, however long the body is. The package keeps
-// nothing, and any goroutine may call it.
+// The type that an operation reads decides what may be shown of a request's body: fields whose names sound secret, and
+// members that the operation doesn't know, are withheld. A credential within another text is found by its form. The
+// cost of a copy has a limit, however long the body is. The package keeps no state, and any goroutine may call it.
 package redact
 
 import (
@@ -31,7 +30,7 @@ var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}` +
 	`|(?i:[?&#;]\w*(token|code|secret|password|sig|signature|key)=)[\w.%~+/-]+` +
 	`|//[^/?#@\s"]+:[^/?#@\s"]+@`)
 
-// withheld stands in the place of a value that is not shown.
+// withheld replaces a value that is not shown.
 const withheld = `"[withheld]"`
 
 // HideCredentials replaces the credentials that a text contains.
@@ -41,9 +40,9 @@ func HideCredentials(text []byte) []byte {
 
 // shape says which values of a JSON document may be shown.
 type shape struct {
-	members map[string]*shape // of an object; a member of any other name is withheld. nil: it is no object
-	free    bool              // members of all names are shown, but for secrets
-	answer  bool              // free, and code is no secret: it is a refusal's
+	members map[string]*shape // the members of an object; a member with any other name is withheld. nil: the value is no object
+	free    bool              // members with any names are shown, except those that sound secret
+	answer  bool              // the document is a refusal: as free, but a member "code" is shown too
 }
 
 // freeType is the type of a field that takes JSON of any form.
@@ -130,7 +129,7 @@ func redactJSON(s *shape, body []byte, most int) (text []byte, cut bool) {
 type redactor struct {
 	json *jsontext.Decoder
 	body []byte
-	read int // bytes of body that text has, or leaves out
+	read int // how many bytes of body have been copied to text or left out
 	text []byte
 	most int
 }
@@ -202,9 +201,9 @@ func (r *redactor) copyNext(show func(value []byte) []byte) bool {
 	return more
 }
 
-// hideInText hides the credentials in a quoted text. One that is still there when the text is read, because it is
-// written with escapes, withholds all of it. No more is searched than may be kept, and the longest beginning of a
-// credential.
+// hideInText hides the credentials in a quoted text. If the text contains a credential that is written with escapes, it
+// withholds the whole text. It searches only as much of the text as may be kept, plus the length of the longest
+// beginning of a credential.
 func (r *redactor) hideInText(quoted []byte) []byte {
 	quoted = quoted[:min(len(quoted), r.most+1+len("whsec_")*8)]
 	hidden := HideCredentials(quoted)
@@ -215,8 +214,8 @@ func (r *redactor) hideInText(quoted []byte) []byte {
 	return hidden
 }
 
-// appendText adds to the text, no more than what shows that the body has to be cut. So a long body costs no search
-// for credentials in what is not kept.
+// appendText adds to the text, but only as much as is needed to see that the body must be cut. So nothing is spent on a
+// search for credentials in what is not kept.
 func (r *redactor) appendText(text []byte) bool {
 	r.text = append(r.text, text[:min(len(text), r.most+1-len(r.text))]...)
 	return len(r.text) <= r.most

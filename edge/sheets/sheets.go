@@ -39,7 +39,8 @@ func Write(out *bytes.Buffer, rows ...[]string) error {
 	return w.Error()
 }
 
-// defuse makes text of what a spreadsheet takes for a formula. Some skip what nobody sees before it.
+// defuse changes a cell that a spreadsheet would take for a formula, so that it is a text. It also finds formulas after
+// invisible characters, because some spreadsheets skip these.
 func defuse(cell string) string {
 	rest := strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
 	if strings.HasPrefix(cell, "\t") || strings.HasPrefix(cell, "\r") || strings.HasPrefix(cell, "\n") ||

@@ -76,8 +76,7 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	return v
 }
 
-// viewVelocity shows the limits of speed that an event has of its own. Null stands for a limit that
-// the event leaves to the service.
+// viewVelocity shows an event's own velocity limits. Null means that the event uses the service's limit.
 func viewVelocity(v *velocity.Limits) *api.OwnVelocity {
 	own := func(n int64) *int64 {
 		if n == 0 {

@@ -138,12 +138,11 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	return v
 }
 
-// refundID makes the id of a refund from the order's id and the refund's place among the order's
-// refunds. The place never changes. So no two refunds have the same id, a fact of any age gives the
-// same id again, and the id leads to the order.
+// refundID makes the id of a refund from the order's id and the refund's place among the order's refunds, which never
+// changes. So no two refunds have the same id, old facts lead to the same id, and the id contains the order's.
 func refundID(order engine.OrderID, i int) string { return order.String() + "-r" + strconv.Itoa(i+1) }
 
-// Where tells the place of a seat: its label, its section and its row, by the seat's id.
+// Where returns the label, the section and the row of the seat with an id.
 type Where func(seat string) (label, section, row string)
 
 // Ticket is a ticket's record, together with the parts from which its codes are made.

@@ -1,6 +1,5 @@
-// Package view makes the records that answers show and webhooks tell, from what the engine and the
-// read model know (docs/rules.md, Records). It has no state and reads nothing: everything that a
-// record needs comes as an argument.
+// Package view makes the records in answers and webhooks from those of the engine and the read model (docs/rules.md,
+// Records). It has no state and reads no store: everything that a record needs is an argument.
 package view
 
 import (
@@ -18,8 +17,8 @@ func Optional(s string) *string {
 	return &s
 }
 
-// Moment returns a time that is always there. Unlike api.At it takes 0 for a moment too: the
-// beginning of 1970.
+// Moment returns unix milliseconds as a time that is never null. Unlike api.At, it treats 0 as a time, the beginning of
+// 1970.
 func Moment(ms int64) api.Time {
 	t := api.Moment(ms)
 	return &t

@@ -1,6 +1,5 @@
-// Package waitlists is the area of people who wait for sold-out tickets: how they join the line,
-// what the links in their mails do, and what the organization sees and decides. The lines
-// themselves are kept by the events' actors.
+// Package waitlists is the area of people who wait for sold-out tickets: how they join a waitlist, what the links in
+// their mails do, and what the organization sees and decides. The events' actors keep the waitlists themselves.
 package waitlists
 
 import (
@@ -40,10 +39,9 @@ func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist puts a caller in line who has proven to own the address. Anybody may enter
-// anybody's address, so for a caller without that proof nobody is put in line yet: the
-// address is mailed a link that does it. The answer is the same if the address waits
-// already, so that it does not reveal who waits.
+// joinWaitlist adds the caller to a waitlist, if the caller has proven to own the address. Otherwise it only mails a link
+// with which the address's owner joins, because anybody may enter anybody's address. The answer is the same if the
+// address waits already, so that it does not reveal who waits.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -79,12 +77,12 @@ func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEnt
 	if err != nil {
 		return nil, err
 	}
-	// The entry's own name would tell anybody what the owner of the address has given.
+	// The answer must not show the name in an existing entry, because the caller may not be the address's owner.
 	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
 	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
 }
 
-// joinLife is how long the mailed link that puts an address in line may be used.
+// joinLife is how long a mailed link to join a waitlist may be used.
 const joinLife = 7 * 24 * time.Hour
 
 // askToWait mails an address the link that puts it in line. The link carries the whole entry,
@@ -103,8 +101,8 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
 }
 
-// confirmWaitlist puts the reader of a mail in line. The token of the link names the reader
-// and what the reader waits for, and is the proof that the address is the reader's.
+// confirmWaitlist adds the reader of a mail to a waitlist. The token in the mail's link contains the address and what the
+// reader waits for, and proves that the address is the reader's.
 func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
 	j, ok := h.Secrets.ParseJoin(in.Token)
 	if !ok || c.Now.Unix() > j.Ends {
@@ -182,8 +180,8 @@ func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.Waitlis
 	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
 }
 
-// claimOffer makes an order of what an entry is offered. The mailed link is the only proof
-// that is asked for, so the order belongs to the reader of the mail. The answer has the order's token too.
+// claimOffer makes an order from what a waitlist's entry is offered. It needs no proof other than the mailed link. The
+// answer includes the order's token.
 func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {

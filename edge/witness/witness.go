@@ -23,7 +23,7 @@ const (
 	maxReply = 64 << 10 // bytes; a token with three certificates has about 7 KB
 )
 
-// ErrToken says that a token does not show what it is said to show.
+// ErrToken is the error for a token that does not prove what it should.
 var ErrToken = errors.New("witness: the token does not hold")
 
 // Authority is a time-stamping authority. Its methods may be called by any goroutine.
@@ -37,9 +37,8 @@ func New(url string) *Authority {
 	return &Authority{url: url, http: &http.Client{Timeout: askTime}}
 }
 
-// Stamp asks the authority to sign that a SHA-256 digest is there now, and returns its token (a DER
-// TimeStampToken, with the authority's certificate in it). The token has been checked, but not whose
-// certificate it is.
+// Stamp asks the authority to sign that a SHA-256 digest exists now, and returns the token (a DER TimeStampToken that
+// contains the authority's certificate). It checks the token, but not who issued the certificate.
 func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte, error) {
 	ask := timestamp.Request{HashAlgorithm: crypto.SHA256, HashedMessage: digest[:], Certificates: true}
 	body, err := ask.Marshal()
@@ -73,9 +72,9 @@ func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte
 	return stamp.RawToken, nil
 }
 
-// Testimony is what a token shows.
+// Testimony is what a token proves.
 type Testimony struct {
-	At   time.Time // the digest was there at this moment, by the authority's clock
+	At   time.Time // the digest existed at this time of the authority's clock
 	Name string    // the subject of the certificate that signed
 }
 
