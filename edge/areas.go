@@ -1,5 +1,5 @@
-// Package edge is the whole API: its areas, and the one list of their operations. How
-// requests come to a handler is edge/server; what a row says is edge/route.
+// Package edge puts the API together: it holds the areas and lists all their operations. Package edge/server brings
+// requests to the handlers, and package edge/route defines what a row of the route table says.
 package edge
 
 import (
@@ -23,8 +23,8 @@ import (
 	"boxoffice/edge/waitlists"
 )
 
-// Areas are the handlers of a node. The zero value has the table of operations, which
-// documents and tests read, and can answer none.
+// Areas are the handlers of a node. Routes works on the zero value too, for documents and tests, which read the table
+// but call no handler.
 type Areas struct {
 	Identity   *identity.Handlers
 	Catalog    *catalog.Handlers
@@ -44,8 +44,8 @@ type Areas struct {
 	Operations *Operations
 }
 
-// Routes is the route table: every operation, once. Registration, validation,
-// the document and the suites are derived from it.
+// Routes returns the route table, which has every operation once. Registration, validation, the OpenAPI document and
+// many tests are derived from it.
 func (a *Areas) Routes() []route.Op {
 	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Receipts.Routes(), a.Waitlists.Routes(), a.Holders.Routes(),
 		a.Refunds.Routes(), a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())

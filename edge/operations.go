@@ -10,13 +10,13 @@ import (
 	"boxoffice/edge/route"
 )
 
-// Operations is what the operator of a node does with it.
+// Operations holds the handlers with which an administrator of the platform operates a node.
 type Operations struct {
 	Node  *cluster.Node
 	Drain func(context.Context) error // hands this node's actors over to others
 }
 
-// handOverTime bounds the hand-over of a node's actors.
+// handOverTime is how long a request waits at most for the hand-over of a node's actors.
 const handOverTime = 30 * time.Second
 
 // Routes are the operator's rows.
@@ -41,8 +41,8 @@ func (h *Operations) Routes() []route.Op {
 	})
 }
 
-// drainNode takes this node out of service: /readyz answers 503 from then on, other
-// nodes get its actors, and requests that still come are passed on.
+// drainNode takes this node out of service: /readyz answers 503 from then on, other nodes get its actors, and the node
+// forwards requests that still come. If the hand-over takes longer than the request may, it answers "draining".
 func (h *Operations) drainNode(c *route.Call, _ *route.None) (*api.Drained, error) {
 	err := h.Drain(c.Context)
 	members, _ := h.Node.Placed()

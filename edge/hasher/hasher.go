@@ -1,19 +1,15 @@
-// Package hasher makes keys of passwords (argon2id) in processes of their own
-// of low priority.
+// Package hasher makes keys from passwords (argon2id) in separate processes of low priority.
 //
-// A hash takes a core for tens of milliseconds and 19 MiB of memory. Within the
-// node it would stand in a sale's way however few ran at once: what waits behind
-// it on its core waits for all of it. The operating system gives a process of low
-// priority a little, and what the others leave (measured on two cores, one hash
-// at a time: orders' p99 from 3 to 31 ms with it within the node, to 15 ms so,
-// which is what any other process that never rests costs there). So while a sale
-// goes on it rests: then a storm of logins takes a third of a core (200 at once:
-// p99 from 3.8 to 7 ms, without the rests to 10).
+// A hash takes a core for tens of milliseconds and 19 MiB of memory. In the node's own process even a single hash
+// would delay a sale, because everything else on its core waits until the hash is done. Measured on two cores with
+// one hash at a time, the p99 of orders rises from 3 to 31 ms if the node's process hashes, and to 15 ms if a process
+// of low priority does, as beside any process that never pauses. So while the node is busy, a worker also rests
+// after each key. Then a storm of logins takes a third of a core: with 200 logins at once, the p99 rises from 3.8 to
+// 7 ms, and without the rests to 10 ms.
 //
-// A program that uses a Hasher is its own worker: called with the
-// argument Command, it calls Serve and does nothing else. The node makes one Hasher with New; its
-// processes start when they are needed, and end with Stop or when the node is
-// gone.
+// The worker is the node's own program: called with the argument Command, it calls Serve and does nothing else. The
+// node makes one Hasher with New. Its processes start when they are needed, and end with Stop or when the node's
+// process has ended.
 package hasher
 
 import (
@@ -44,31 +40,30 @@ const (
 	KeySize = 32
 )
 
-// waiting is how many may wait for their turn; the next is refused.
+// waiting is the most calls of Key that wait for a worker; any more are refused.
 const waiting = 8
 
-// restTimes is how many times as long as it took a key is followed by a rest, while
-// the node is busy.
+// restTimes says how long a worker rests after a key while the node is busy: this many times as long as it took to
+// make the key.
 const restTimes = 2
 
 // Command is the argument that makes a process of the program a worker.
 const Command = "hash"
 
-// Hasher has a worker process for every other core. Its methods may be called by
-// any goroutine.
+// Hasher has one worker process for every two cores. Any goroutine may call its methods.
 type Hasher struct {
 	program string
 	busy    func() bool
-	taken   chan struct{} // running or waiting
-	idle    chan *worker  // nil: one that has not started
+	taken   chan struct{} // has a value for each call of Key that has a worker or waits for one
+	idle    chan *worker  // the workers that make no key; nil stands for a worker that has to be started
 
 	mu      sync.Mutex
 	stopped bool
 	running map[*worker]struct{}
 }
 
-// New makes a hasher whose workers are processes of the program. They rest between
-// two keys when busy says that something more important goes on.
+// New makes a Hasher whose workers are processes of the program at the path program. Workers rest between two keys as
+// long as busy returns true. It starts no process yet.
 func New(program string, busy func() bool) *Hasher {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
 	h := &Hasher{
@@ -80,8 +75,8 @@ func New(program string, busy func() bool) *Hasher {
 	return h
 }
 
-// Full is the refusal that Key would answer now, or nil: for a caller who would
-// otherwise read a database first.
+// Full returns the refusal OVERLOADED if Key would refuse now, or nil. A caller asks it before it reads the database for
+// a password that could not be checked anyway.
 func (h *Hasher) Full() error {
 	if len(h.taken) == cap(h.taken) {
 		return engine.Refuse(engine.Overloaded, nil)
@@ -89,8 +84,8 @@ func (h *Hasher) Full() error {
 	return nil
 }
 
-// Key makes the key of a password when it is its turn, or refuses at once with
-// OVERLOADED when too many wait.
+// Key waits for a worker and makes the key of a password. It refuses at once with OVERLOADED if too many calls wait, and
+// returns the context's error if ctx ends first.
 func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {
 	case h.taken <- struct{}{}:
@@ -117,7 +112,7 @@ func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte,
 			return nil, err
 		}
 	}
-	stop := context.AfterFunc(ctx, w.kill) // it would hash on for nobody
+	stop := context.AfterFunc(ctx, w.kill) // Otherwise the worker would go on making a key that nobody wants.
 	key, err := w.ask(password, salt)
 	if !stop() || err != nil {
 		h.end(w)
@@ -150,7 +145,7 @@ func (h *Hasher) end(w *worker) {
 	w.end()
 }
 
-// Stop ends the worker processes. Keys that are being made are not.
+// Stop ends the worker processes. Calls of Key that are being served return an error.
 func (h *Hasher) Stop(context.Context) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -170,7 +165,7 @@ type worker struct {
 	out  *bufio.Reader
 	once sync.Once
 
-	rested time.Time // when it will have
+	rested time.Time // when the rest after the last key ends
 }
 
 func startWorker(program string) (*worker, error) {
@@ -227,22 +222,22 @@ func (w *worker) end() {
 	})
 }
 
-// request is what a worker reads: two lengths, the salt, the password.
+// request encodes a request to a worker: the lengths of the salt and of the password, the salt, and the password.
 func request(password string, salt []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(salt)))  //nolint:gosec // 16
 	b = binary.BigEndian.AppendUint32(b, uint32(len(password))) //nolint:gosec // up to 128
 	return append(append(b, salt...), password...)
 }
 
-// Serve is what a worker process does: it gives itself a low priority and
-// makes the keys that it is asked for until there are no more questions.
+// Serve is the whole work of a worker process: it lowers the process's priority, reads requests from in and writes their
+// keys to out until in ends.
 func Serve(in io.Reader, out io.Writer) error {
 	lowerPriority()
 	return ServeAtUsualPriority(in, out)
 }
 
-// ServeAtUsualPriority is Serve for tests of whole nodes. They keep a machine busy for minutes, in
-// which a worker of low priority would get too little to make a key before its caller gives up.
+// ServeAtUsualPriority does what Serve does, without the low priority. It is for tests of whole nodes, which keep a
+// machine so busy that a worker of low priority could not make a key before its caller's time is over.
 func ServeAtUsualPriority(in io.Reader, out io.Writer) error {
 	runtime.GOMAXPROCS(1)
 	if err := serve(in, out); !errors.Is(err, io.EOF) {
@@ -251,7 +246,7 @@ func ServeAtUsualPriority(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// maxRequest bounds a salt and a password, in bytes.
+// maxRequest is the most bytes of a salt, and of a password.
 const maxRequest = 4 << 10
 
 // serve answers requests until there are no more.
