@@ -2,16 +2,17 @@ package images
 
 import "syscall"
 
-// These limit a worker process. A decoder that exceeds one is killed by the kernel or
-// fails, and takes nothing but its own process with it.
+// These are the limits of a worker process. If a decoder exceeds one of them, the kernel kills the
+// process or the decoder fails, and no other process is affected.
 const (
 	heapLimit   = 1 << 30 // bytes that the collector aims at
-	addressRoom = 6 << 30 // bytes; most are never touched
+	addressRoom = 6 << 30 // bytes of address space, most of which the Go runtime and wazero only reserve
 	cpuSeconds  = 60
 	fileBytes   = 64 << 20
 )
 
-// limitProcess sets the limits to which the kernel holds the process.
+// limitProcess sets the limits of this process that the kernel enforces: address space, processor
+// time and size of a file.
 func limitProcess() error {
 	for resource, most := range map[int]uint64{syscall.RLIMIT_AS: addressRoom, syscall.RLIMIT_CPU: cpuSeconds, syscall.RLIMIT_FSIZE: fileBytes} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {

@@ -4,6 +4,6 @@ package images
 
 const heapLimit = 1 << 30 // bytes that the collector aims at
 
-// limitProcess sets no limits here: other systems have none that we use, and the limits of
-// pixels and time remain.
+// limitProcess does nothing on systems other than Linux. There, only the limits of pixels and of
+// time apply.
 func limitProcess() error { return nil }

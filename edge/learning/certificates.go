@@ -13,9 +13,9 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// getCertificate answers with the learner's certificate as a PDF, which is drawn at each
-// request. A certificate that was earned before anybody knew the learner's name now gets
-// the name that the learner has told since.
+// getCertificate answers with the learner's certificate as a PDF, which is drawn at each request. A
+// certificate that was earned while the learner's name was unknown gets the name as soon as it is
+// known.
 func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Content, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -28,7 +28,7 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	if earned == nil {
 		return nil, &engine.Refusal{Code: engine.NoCertificate}
 	}
-	// Such a certificate has the learner's address in place of a name.
+	// A certificate that was earned without a name has the learner's address in its place.
 	if l.name != "" && earned.Name == earned.Holder {
 		earned.Name = l.name
 		if err := h.Courses.NameCertificate(c.Context, earned.Number, l.name); err != nil {
@@ -48,7 +48,7 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 }
 
 // checkCertificate tells anybody who has a certificate's number if it is valid. It is valid as long
-// as the ticket that earned it is, and as long as that ticket has no newer certificate.
+// as the ticket that earned it is valid (issued or checked in) and has no newer certificate.
 func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*api.PublicCertificate, error) {
 	c.Computed = true
 	earned, err := h.Courses.Certificate(c.Context, in.Number)
@@ -72,10 +72,10 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 	}, nil
 }
 
-// publicName returns the name that strangers see on a certificate. If the learner has told
-// no name, the certificate has an e-mail address in its place, and strangers see the
-// address's first letter and its domain. That is enough to recognize a person whom they
-// know, and too little to write to.
+// publicName returns the name that strangers see on a certificate. If the learner's name is
+// unknown, the certificate has an e-mail address in its place, and strangers see only the address's
+// first letter and its domain. By these they can recognize a person whom they know, but cannot
+// write to the address.
 func publicName(earned *courses.Certificate) string {
 	local, domain, isAddress := strings.Cut(earned.Name, "@")
 	if !isAddress || earned.Name != earned.Holder {

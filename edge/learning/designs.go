@@ -10,23 +10,25 @@ import (
 // The page of a certificate is A4 in landscape; all lengths are in mm.
 const width, height, margin = 297.0, 210.0, 10.0
 
-// design is the look of a template: what is drawn behind the words, and where the words stand.
+// design is the look of a template: its colors, what is drawn behind the words, and where the words
+// and the QR code stand.
 type design struct {
 	ink   paper.Color // the color of frames, heading and name
 	tint  paper.Color // the color of what is drawn behind the words
 	draw  func(*paper.Paper, *design)
 	align paper.Align
-	// The words are a column that begins at left. Its heading is at top. All three are in mm.
+	// The words stand in a column: left is its left edge, top the top of its heading, and width its
+	// width, all in mm.
 	left, top, width float64
-	heading          paper.Color // the color of the heading; the zero value stands for ink
-	qrX, qrY         float64     // the upper left corner of the code, in mm
+	heading          paper.Color // the color of the heading; the zero value means that it has the color ink
+	qrX, qrY         float64     // the upper left corner of the QR code, in mm
 }
 
 // qrSide is the length of a side of a certificate's QR code, in mm.
 const qrSide = 28.0
 
-// designs are the templates from which an organizer chooses. Courses keep their names, so no name
-// may change.
+// designs are the templates from which an organizer chooses, by name. Courses and certificates
+// store the names, so no name may change.
 var designs = map[string]*design{
 	"cert-1": {
 		ink: paper.Color{R: 20, G: 60, B: 120}, tint: paper.Color{R: 20, G: 60, B: 120}, draw: drawClassicFrame,
@@ -78,7 +80,8 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	if heading == (paper.Color{}) {
 		heading = d.ink
 	}
-	// Each text returns where it ended, so that a long name moves everything below it.
+	// write writes a text at y and moves y below it, so that a long name moves everything below
+	// down.
 	y := d.top
 	write := func(text string, gap float64, s paper.Style) {
 		s.Align = d.align
@@ -92,7 +95,7 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	write(earned.Organization, 1, paper.Style{Size: 13, Color: grey, Lines: 1})
 	write(earned.IssuedAt.UTC().Format("2 January 2006"), 1, paper.Style{Size: 12, Color: grey})
 	write(earned.Number, 0, paper.Style{Size: 9, Color: grey})
-	const quiet = 3.0 // white around the code, which readers need
+	const quiet = 3.0 // mm of white around the QR code, without which scanners can't read it
 	pdf.SetFillColor(255, 255, 255)
 	pdf.Rect(d.qrX-quiet, d.qrY-quiet, qrSide+2*quiet, qrSide+2*quiet, "F")
 	if err := pdf.QR(address, d.qrX, d.qrY, qrSide); err != nil {
@@ -187,7 +190,8 @@ func drawHairlines(p *paper.Paper, _ *design) {
 	p.Rect(30, 29, 40, 2, "F")
 }
 
-// drawCorners draws a triangle in two opposite corners, and a flatter one over each.
+// drawCorners draws two triangles in each of two opposite corners: one, and a flatter one over it
+// in the color ink.
 func drawCorners(p *paper.Paper, d *design) {
 	triangle := func(x, y, dx, dy float64) {
 		p.MoveTo(x, y)

@@ -8,7 +8,7 @@ import (
 // codes are the errors that a row names.
 type codes = []engine.Code
 
-// Routes are the area's rows. Learners need a session; certificates can be checked by everybody.
+// Routes are the area's rows. Learners need a session. Everybody can check certificates.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		route.Group{
