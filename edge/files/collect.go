@@ -14,8 +14,8 @@ import (
 // collectEvery is the time between two collections of files that nothing needs.
 const collectEvery = time.Hour
 
-// CollectMedia removes, until the context ends, the files that nothing names any more and
-// what broken uploads have stored. Only one node of a cluster runs it.
+// CollectMedia calls Collect every collectEvery until the context ends. It runs on one node of a
+// cluster.
 func (h *Handlers) CollectMedia(ctx context.Context) {
 	tick := time.NewTicker(collectEvery)
 	defer tick.Stop()
@@ -32,9 +32,9 @@ func (h *Handlers) CollectMedia(ctx context.Context) {
 	}
 }
 
-// Collect removes the files that are not needed now. It removes a file's bytes before its
-// row: if it is cut off in between, the row is still there and the next collection finds
-// it.
+// Collect removes the files that no record has named for some days, and the remains of unfinished
+// uploads. It removes a file's bytes before its row. If Collect breaks off in between, the row is
+// still there and the next collection finds the file.
 func (h *Handlers) Collect(ctx context.Context) error {
 	for {
 		files, err := h.Table.Unneeded(ctx)

@@ -1,6 +1,6 @@
-// Package files is the area of uploaded files: images in the sizes in which they are shown, documents and
-// videos as they came, and the links by which private ones are read. A file that nothing names is removed
-// after some days.
+// Package files is the area of uploaded files: images in the sizes in which they are shown, and
+// documents and videos as they were sent. It also checks the links by which private files are read.
+// A file that no record names is removed after some days.
 package files
 
 import (
@@ -20,8 +20,8 @@ type Deps struct {
 	Blobs      blobs.Store
 	Images     *images.Maker
 	Secrets    *secrets.Master
-	VideoLimit int64  // bytes of a video; the deployment says it
-	Quota      int64  // bytes of an organization's files
+	VideoLimit int64  // the most bytes of a video, set by the deployment
+	Quota      int64  // the most bytes of all files of an organization
 	BaseURL    string // how people reach the service
 	Log        *slog.Logger
 }
