@@ -77,7 +77,7 @@ func (s *Store) WriteToOrganization(ctx context.Context, t *Thread, m *Message, 
 		}
 		const open = `
 INSERT INTO message_threads (buyer, org, event, ticket, status) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET status = excluded.status RETURNING id`
+ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET last = message_threads.last RETURNING id` // the update only locks the row
 		if err := tx.QueryRow(ctx, open, t.Buyer, t.Org, t.Event, t.Ticket, ThreadOpen).Scan(&m.Thread); err != nil {
 			return err
 		}
@@ -125,12 +125,11 @@ WHERE t.buyer = $1 AND t.org = $2 AND m.by_buyer AND m.id <> $3 AND m.created_at
 	return nil
 }
 
-// Reply adds an organization's message to a thread, unless a message with its id is there already. The update of the
-// status locks the thread's row, as addMessage requires.
+// Reply adds an organization's message to a thread, unless a message with its id is there already.
 func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 	var added *Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE message_threads SET status = $2 WHERE id = $1`, m.Thread, ThreadReplied)
+		_, err := tx.Exec(ctx, `SELECT FROM message_threads WHERE id = $1 FOR UPDATE`, m.Thread)
 		if err != nil {
 			return err
 		}
@@ -144,7 +143,8 @@ func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 }
 
 // addMessage adds a message to a thread whose row the transaction has locked, or finds the stored message with the
-// same id. Writing counts as having read: the other side's messages get their read time.
+// same id. A new message is the thread's last one, and decides its status. Writing counts as having read: the other
+// side's messages get their read time.
 func addMessage(ctx context.Context, tx pgx.Tx, m *Message) (*Message, error) {
 	const insert = `
 INSERT INTO messages (id, thread, by_buyer, body, attachment_urls) VALUES ($1, $2, $3, $4, $5)
@@ -154,13 +154,17 @@ ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + messageColumns
 	if err != nil {
 		return nil, err
 	}
-	const read = `UPDATE messages SET read_at = now() WHERE thread = $1 AND by_buyer <> $2 AND read_at IS NULL`
-	if _, err := tx.Exec(ctx, read, m.Thread, m.ByBuyer); err != nil {
-		return nil, err
+	status := ThreadReplied
+	if m.ByBuyer {
+		status = ThreadOpen
 	}
-	// Lists are ordered by the number of the last message. greatest keeps a repeated old message from moving the
-	// thread down.
-	_, err = tx.Exec(ctx, `UPDATE message_threads SET last = greatest(last, $2) WHERE id = $1`, m.Thread, added.Number)
+	// A repeated message changes nothing: the other side may have written since.
+	const last = `UPDATE message_threads SET last = $2, status = $3 WHERE id = $1 AND last < $2`
+	if tag, err := tx.Exec(ctx, last, m.Thread, added.Number, status); err != nil || tag.RowsAffected() == 0 {
+		return added, err
+	}
+	const read = `UPDATE messages SET read_at = now() WHERE thread = $1 AND by_buyer <> $2 AND read_at IS NULL`
+	_, err = tx.Exec(ctx, read, m.Thread, m.ByBuyer)
 	return added, err
 }
 
