@@ -1,11 +1,11 @@
 // Package erasure erases people from the service, in three steps. First the ledgers replace the
-// person's name and address by a pseudonym; that is a fact of each ledger. Then everything that
-// follows the facts (the read model and the mirrors) has replaced them too. Last the tables are
-// erased (persistence/personal). Journal days, snapshots and public facts go by themselves when
-// they are older than their retention, and the last copies go with them.
+// person's name and address by a pseudonym; each ledger does so by a fact. Then the erasure waits
+// until everything that follows the facts (the read model and the mirrors) has replaced them too.
+// Last, the tables are erased (persistence/personal). Old facts, snapshots and public facts still
+// contain the name until they are deleted at the end of their retention.
 //
 // Resume finishes the erasures that their requests could not finish. It runs on one node of a
-// cluster, until its context ends.
+// cluster and ends with its context.
 package erasure
 
 import (
@@ -33,17 +33,18 @@ import (
 )
 
 const (
-	// How many orders or tickets are read, and sent to a ledger, at once.
+	// page is how many orders or tickets are read at once, and sent to a ledger in one command.
 	page        = 100
-	resumeEvery = 30 * time.Second // how often Resume looks for erasures that are not finished
-	// For this long after its beginning, an erasure is the business of its request.
+	resumeEvery = 30 * time.Second // between two rounds of Resume
+	// Resume leaves an erasure alone for this long after its beginning, because its request may
+	// still be working on it.
 	resumeAfter = time.Minute
 	resumeBatch = 10
-	// How many events a refusal names at most.
+	// namedMost is about how many events a refusal names at most.
 	namedMost = 50
 )
 
-// Deps are the stores and services that erasures need.
+// Deps are the stores and services that erasures work with.
 type Deps struct {
 	Node      *cluster.Node
 	Read      *readmodel.Model
@@ -53,7 +54,7 @@ type Deps struct {
 	Pages     *live.Pages
 	// Followed waits until all followers have everything that this node knows to be committed.
 	Followed func(context.Context) error
-	// DropMail deletes captured mails that have one of the words.
+	// DropMail deletes captured mails that contain one of the words.
 	DropMail func(words ...string) error
 	Log      *slog.Logger
 }
@@ -64,15 +65,15 @@ type Eraser struct{ Deps }
 // New makes the eraser.
 func New(d Deps) *Eraser { return &Eraser{d} }
 
-// ActiveTickets holds the details of the refusal ACTIVE_TICKETS.
+// ActiveTickets has the details of the refusal ACTIVE_TICKETS.
 type ActiveTickets struct {
-	Events []string `json:"events"` // public ids of the first events that the tickets are for
+	Events []string `json:"events"` // the public ids of some events for which the person holds such tickets
 }
 
-// Erase erases the owner of an account, or refuses. When it returns without an error, the account has been deleted. If
-// done is false, the other data has not been erased yet, and Resume finishes that.
+// Erase erases the owner of an account, or refuses. If it returns no error, the account is gone. If
+// done is then false, other data of the person is left, and Resume erases that later.
 func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time.Time) (done bool, err error) {
-	if err := e.Followed(ctx); err != nil { // Otherwise a ticket that was bought a moment ago would be missed.
+	if err := e.Followed(ctx); err != nil { // otherwise we might not see a ticket that was just bought
 		e.Log.WarnContext(ctx, "erasure put off", slog.Any("error", err))
 		return false, engine.Refuse(engine.Unavailable, nil)
 	}
@@ -92,7 +93,8 @@ func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time
 	case err != nil:
 		return false, err
 	}
-	// From here on a failure is no failure of the request: the person is promised to be erased.
+	// The erasure has begun and will be finished in any case, so an error from here on does not
+	// fail the request.
 	if err := e.finishErasure(ctx, begun); err != nil {
 		e.Log.WarnContext(ctx, "erasure is resumed later", slog.Int64("user", user), slog.Any("error", err))
 		return false, nil
@@ -100,14 +102,17 @@ func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time
 	return true, nil
 }
 
-// refuseFor returns the refusal of an erasure, with a reason that programs can tell apart.
+// refuseFor returns the refusal CONFLICT of an erasure. reason is for programs, and message for
+// people.
 func refuseFor(reason, message string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}
 }
 
-// refuseIfNeeded refuses while something is under way for which the person is needed. If tickets
-// and orders are both reasons, the answer names the tickets. But the orders are read first: an
-// order that is paid in the meantime is then seen, either as unpaid or by its tickets.
+// refuseIfNeeded refuses while the person has tickets for something to come, unpaid orders or
+// refunds under way. If there are both tickets and orders, the refusal names the tickets. The
+// orders are read first, so that an order that is paid in the meantime is noticed, either as unpaid
+// or by its tickets. If nothing forbids the erasure, refuseIfNeeded cancels the orders that
+// strangers placed.
 func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
 	open, strangers, err := e.findOpen(ctx, address)
 	if err != nil {
@@ -122,9 +127,10 @@ func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Ti
 	return e.cancelOrders(ctx, strangers)
 }
 
-// findOpen looks for an order of the person that waits for money or owes a refund. Anybody may
-// order with anybody's address. So strangers lists the orders that wait and that were placed
-// without a proof of the address: they are no reason to refuse, and are cancelled.
+// findOpen returns a refusal, open, if an order of the person waits for its payment or owes a
+// refund. Anybody may place orders with anybody's address, so an unpaid order that was placed
+// without a proof of the address is no reason to refuse. strangers lists these orders, for the
+// caller to cancel.
 func (e *Eraser) findOpen(ctx context.Context, address string) (open *engine.Refusal, strangers []engine.OrderID, err error) {
 	for o, err := range e.ordersOf(ctx, address) {
 		switch {
@@ -145,7 +151,8 @@ func (e *Eraser) findOpen(ctx context.Context, address string) (open *engine.Ref
 var errOpen = refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait.")
 
 // cancelOrders cancels the orders that strangers have placed in the person's name. An order can't
-// be cancelled while its payment is under way; then the erasure must wait.
+// be cancelled while its payment is under way. Then cancelOrders refuses with errOpen, and the
+// erasure must wait.
 func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 	for _, id := range ids {
 		_, err := cluster.AskFor[ledger.OrderReply](ctx, e.Node, engine.EventRef(id.Event()), ledger.CancelOrder{Order: id})
@@ -159,7 +166,8 @@ func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 	return nil
 }
 
-// refuseIfActive refuses while the person holds paid tickets for what is still to come.
+// refuseIfActive refuses with ACTIVE_TICKETS while the person holds paid tickets for events or
+// bookings that are still to come.
 func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Time) error {
 	// The refusal names each event once.
 	var active []int64 // numbers of events
@@ -201,7 +209,8 @@ func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string
 	if !ok || h.Order.Lines[line].FaceValue(k) == 0 || order.NormalEmail(h.Order.OwnerOf(h.Serial).Email) != order.NormalEmail(address) {
 		return false, nil
 	}
-	// A booked visit has a time of its own. Other tickets end with their event.
+	// A ticket of a reservation ends at its booked time, and every other ticket at the end of its
+	// event.
 	if v := h.Order.VisitOf(h.Serial); v != nil {
 		_, closes := v.Admits()
 		return closes > now.UnixMilli(), nil
@@ -213,8 +222,9 @@ func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string
 	return !event.Ended(p.Event.Status) && p.Event.Details.EndAt > now.UnixMilli(), nil
 }
 
-// finishErasure does everything that follows after the account is deleted. Every step may be repeated, so Resume can
-// start from the beginning. The tables are erased last, because the other steps find the orders by the address in them.
+// finishErasure does what is left of an erasure. Every step may be done again, so Resume can start
+// from the beginning. The tables are erased last, because they have the address by which the other
+// steps find the orders.
 func (e *Eraser) finishErasure(ctx context.Context, of personal.Erasure) error {
 	if err := e.eraseFromLedgers(ctx, of); err != nil {
 		return err
@@ -271,7 +281,7 @@ func (e *Eraser) eraseFromLedger(ctx context.Context, number int64, of personal.
 		cmd := event.Erase{Customer: order.CustomerOf(of.Address), Pseudonym: of.Pseudonym, Orders: orders[:n]}
 		_, err := cluster.AskFor[event.Record](ctx, e.Node, engine.EventRef(number), cmd)
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
-			return nil // a draft that was removed
+			return nil // the event was a draft and has been deleted
 		}
 		if err != nil {
 			return fmt.Errorf("event %d: %w", number, err)
@@ -281,8 +291,8 @@ func (e *Eraser) eraseFromLedger(ctx context.Context, number int64, of personal.
 	return nil
 }
 
-// Resume finishes erasures that were left open, until the context ends. A panic in one round is
-// caught, so the next round still comes.
+// Resume calls resumeOpen every resumeEvery until the context ends. It logs the errors and panics
+// of a round, and goes on with the next.
 func (e *Eraser) Resume(ctx context.Context) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -299,8 +309,8 @@ func (e *Eraser) Resume(ctx context.Context) {
 	}
 }
 
-// resumeOpen finishes a batch of the erasures that were begun before a moment. An erasure that
-// fails does not keep the others from being finished.
+// resumeOpen finishes up to resumeBatch of the open erasures that were begun before a moment. An
+// erasure that fails does not keep the others from being finished.
 func (e *Eraser) resumeOpen(ctx context.Context, before time.Time) error {
 	open, err := e.Personal.Open(ctx, before, resumeBatch)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// ordersOf returns the orders whose buyer has the address, page by page. A failure is the last pair
-// of the sequence.
+// ordersOf returns the orders whose buyer has the address, page by page. If reading fails, the last
+// pair of the sequence has the error and no order.
 func (e *Eraser) ordersOf(ctx context.Context, address string) iter.Seq2[*order.Order, error] {
 	address = order.NormalEmail(address)
 	return func(yield func(*order.Order, error) bool) {

@@ -12,20 +12,21 @@ import (
 	"boxoffice/engine"
 )
 
-// fileType is a type of files that we accept: what a file's name may end in, which media type may be declared for it,
-// and what its first bytes must be. All three must agree, but the declaration may also be octets or missing. Several
-// values in one field are separated by spaces.
+// fileType is a row of the list of file types that are accepted: how a file's name may end, which
+// media types may be declared for it, and what its first bytes must be. All three must fit the same
+// row. A file without a declared type, or declared as octets, fits by the other two. Lists in the
+// fields are separated by spaces.
 type fileType struct {
 	extensions string // without dots
-	media      string // the media type under which the file is stored
+	media      string // the media type as which the file is stored
 	declared   string // other media types that may be declared for it
-	found      string // the types that its first bytes may indicate; empty: media
-	field      string // the value that the form's text field "field" may have, if it is sent
+	found      string // the media types that its first bytes may have; if empty, only media
+	field      string // the value of the form's "field" that it may have, besides none
 }
 
-// These are found by the library mimetype in files of several types: a document of an
-// office program is a zip archive or an OLE file, for example, and its first bytes may show
-// no more than that.
+// The first bytes of a file may only show a more general type than the file's own. A document of an
+// office program, for example, may only be recognized as a zip archive or an OLE file. These are
+// parts of the lists of such types, and the common prefixes of types.
 const (
 	zipped = "application/zip "
 	office = "application/vnd.openxmlformats-officedocument."
@@ -38,7 +39,7 @@ const (
 // octets is the media type that programs declare for a file whose type they don't know.
 const octets = "application/octet-stream"
 
-// fileTypes are the types of files that uploadFile accepts.
+// fileTypes is the list of file types that uploadFile accepts.
 var fileTypes = []fileType{
 	{"pdf", "application/pdf", "application/x-pdf", "", "pdf"},
 	{"doc", "application/msword", "", ole + "application/msword", ""},
@@ -84,8 +85,8 @@ var fileTypes = []fileType{
 	{"gif", "image/gif", "", "", ""},
 }
 
-// imageTypes are the types of images that uploadImage accepts. It makes sizes of them, while uploadFile stores images
-// unchanged, as it does all files.
+// imageTypes is the list of image types that uploadImage accepts and makes sizes of. An image that
+// is sent to uploadFile instead is stored as it was sent.
 var imageTypes = []fileType{
 	{"png", "image/png", "", "image/png image/vnd.mozilla.apng image/apng", ""},
 	{"jpg jpeg jfif jpe", "image/jpeg", "image/jpg image/pjpeg", "", ""},
@@ -93,8 +94,9 @@ var imageTypes = []fileType{
 	{"avif", "image/avif", "", "", ""},
 }
 
-// typeOf finds the type of a file by its name, and checks the declared media type and the first bytes against it. The
-// details of its refusal say which of the three does not fit.
+// typeOf finds the type of a file among those that are taken, by its name, by what it was
+// declared as and by its first bytes. The details of a refusal say which of the three does
+// not fit.
 func typeOf(types []fileType, f *route.Part) (*fileType, error) {
 	if len(f.Head) == 0 {
 		return nil, engine.Refuse(engine.EmptyFile, nil)
@@ -114,7 +116,7 @@ func typeOf(types []fileType, f *route.Part) (*fileType, error) {
 	return t, nil
 }
 
-// typeNamed returns the type that the end of a file's name stands for.
+// typeNamed returns the type with the extension of a file's name, or refuses the file.
 func typeNamed(types []fileType, f *route.File) (*fileType, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.Name), "."))
 	i := slices.IndexFunc(types, func(t fileType) bool { return isWord(extension, t.extensions) })
@@ -124,9 +126,9 @@ func typeNamed(types []fileType, f *route.File) (*fileType, error) {
 	return &types[i], nil
 }
 
-// judgeFile returns how long a file may be, by its type and by the room that its organization has left, before the rest
-// of the file is read. It knows only the form's fields that came before the file, so a video gets the limit of videos
-// only if those fields say that it is one.
+// judgeFile bounds a file by its type, and by the room that its organization has, before
+// the file is read. Only the fields that came before the file are known by then, so a video
+// has the limit of videos only if the form has named its field first.
 func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) {
 	t, err := typeOf(fileTypes, p)
 	if err != nil {
@@ -139,7 +141,7 @@ func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) 
 	return h.boundByQuota(c, p, limit)
 }
 
-// judgeImage returns how long an image may be, by its type and by the room that its organization has left.
+// judgeImage bounds an image by its type and by the room that its organization has.
 func (h *Handlers) judgeImage(c *route.Call, p *route.Part) (route.Bound, error) {
 	if _, err := typeOf(imageTypes, p); err != nil {
 		return route.Bound{}, err
@@ -153,10 +155,10 @@ func (h *Handlers) BytesOf(ctx context.Context, org int64) (used, most int64, er
 	return used, h.Quota, err
 }
 
-// boundByQuota lowers a limit to the room that the organization has left. If the fields before the file don't name an
-// organization for which the caller may act, it returns the limit itself: the field may come after the file, and
-// otherwise the handler refuses. For a request with an Idempotency-Key too, the room is checked only when the file
-// is stored, because the request may repeat one whose file is stored already.
+// boundByQuota returns the smaller of a limit and the bytes that the organization has left. It
+// returns the limit alone in two cases. The form may name the organization only after the file, and
+// then the handler checks it. And a request with an Idempotency-Key may repeat one whose file is
+// already stored, so the quota is checked when the file is stored (keep).
 func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (route.Bound, error) {
 	org, err := route.FindOrganization(c, p.Fields["orgId"], p.Query("orgId"))
 	if err != nil || c.IdempotencyKey != "" {
@@ -172,11 +174,11 @@ func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (rout
 	return route.Bound{Bytes: limit}, nil
 }
 
-// isWord reports whether a word is in a list that is separated by spaces.
+// isWord reports whether a word is in a list of words that are separated by spaces.
 func isWord(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// unsupported refuses a file. what is the part that does not fit (extension, type, content
-// or field), and value what it was.
+// unsupported refuses a file. what names the part that does not fit (extension, type, content or
+// field), and value is that part's value.
 func unsupported(what, value string) *engine.Refusal {
 	return engine.Refuse(engine.UnsupportedFile, map[string]string{"reason": what, "found": value})
 }

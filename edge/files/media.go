@@ -20,8 +20,8 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// These are the most bytes of a file. The limit of a video is set for the deployment
-// (Deps.VideoLimit).
+// These are the most bytes of an uploaded image, and of an uploaded file that is not a video. The
+// limit of a video is set for the deployment (Deps.VideoLimit).
 const (
 	imageLimit    = 50 << 20
 	documentLimit = 45 << 20
@@ -29,9 +29,10 @@ const (
 
 var noMedia = &engine.Refusal{Code: engine.NotFound, Message: "No such file."}
 
-// CheckFiles refuses a request that names one of our files that the organization does not have. hosted.FindNamed
-// rewrites every spelling of such a link in the request to /media/<id>. Files that the request names count as needed
-// from now on, so that the collection does not remove them before the request has stored the links.
+// CheckFiles refuses a request that names a file which the organization does not have. A file may
+// be named in several spellings; FindNamed rewrites each in the request to /media/<id>. It also
+// notes that these files are named now, so that Collect keeps them for some more days even if the
+// request then fails.
 func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 	named := hosted.FindNamed(h.BaseURL, in)
 	if len(named) == 0 {
@@ -57,11 +58,11 @@ func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 	return nil
 }
 
-// wholeFile is the name of the only variant of a file that is no image.
+// wholeFile is the only variant of a file without sizes.
 const wholeFile = "file"
 
-// uploadFile stores a file as it was sent. The form's text field "field" says what the file is for, and must fit the
-// file's type.
+// uploadFile keeps a file as it was sent. The form's field says what the file is for, and
+// must fit its type.
 func (h *Handlers) uploadFile(c *route.Call, in *api.UploadFile) (*api.Media, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -99,12 +100,13 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // If this fails, the next start removes the folder.
+	defer func() { _ = os.RemoveAll(folder) }() // if this fails, the next start of the node removes the folder
 	made, err := h.Images.Make(c.Context, org, c.Now, t.media, c.File.Path, folder)
 	if err != nil {
 		return nil, err
 	}
-	// The file as a whole has the type and size of the variant that stands for it.
+	// The row of the file has the type and size of the variant that is shown if a request names
+	// none.
 	whole := wholeImage(made.Alpha)
 	f := &media.File{
 		Org: org, Kind: in.Kind, Name: c.File.Name, Type: variantType(whole), Bytes: made.Variants[whole].Bytes,
@@ -127,8 +129,8 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	}, nil
 }
 
-// wholeImage returns the variant that stands for all of an image. Every mail program shows
-// a JPEG, but only WebP keeps transparency.
+// wholeImage returns the variant that is shown if a request names none: a JPEG, because every mail
+// program shows JPEGs, or a WebP for an image with transparent parts, which a JPEG cannot have.
 func wholeImage(alpha bool) string {
 	if alpha {
 		return "web.webp"
@@ -136,7 +138,7 @@ func wholeImage(alpha bool) string {
 	return "web.jpg"
 }
 
-// variantType returns the media type of a variant, by the variant's name.
+// variantType is the media type of a variant, by its name.
 func variantType(name string) string {
 	if strings.HasSuffix(name, ".webp") {
 		return "image/webp"
@@ -144,7 +146,7 @@ func variantType(name string) string {
 	return "image/jpeg"
 }
 
-// getMediaVariant answers with one size of an image.
+// getMediaVariant answers with one size of an image in one format, such as thumbnail.webp.
 func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*route.Content, error) {
 	f, err := h.visibleMedia(c, in.ID, in.MediaLink)
 	if err != nil {
@@ -157,12 +159,12 @@ func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*rou
 	return h.content(f, in.Variant, variantType(in.Variant), v.Bytes), nil
 }
 
-// mediaPath returns the path of a file, with which requests name it and browsers read it.
+// mediaPath is the path under which a file is named in requests and read by browsers.
 func mediaPath(id int64) string { return fmt.Sprintf("%s%d", format.HostedPrefix, id) }
 
-// keep stores the bytes of a file's variants (paths, by the variants' names), and then
-// makes the file known. The row comes first and becomes ready last, so that a crash in
-// between leaves a row which a repeat of the request completes, or the collection removes.
+// keep stores a file. paths has the local files of its variants, by name. It inserts the file's
+// row, stores the bytes, and then marks the row as ready. If it breaks off in between, a repeat of
+// the request completes the file, or Collect removes it.
 func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (*media.File, error) {
 	if err := c.Charge(f.Org, f.Room()); err != nil {
 		return nil, err
@@ -188,14 +190,14 @@ func (h *Handlers) noRoom() *engine.Refusal {
 	return engine.Refuse(engine.QuotaExceeded, map[string]int64{"maxBytes": h.Quota})
 }
 
-// blobKey returns the key of a variant's bytes in the blob store.
+// blobKey returns the key of a variant's bytes in the store of blobs.
 func blobKey(id int64, variant string) string { return fmt.Sprintf("%d/%s", id, variant) }
 
 // forPublic lets caches keep public files for a year, because the bytes under a file's
 // number never change.
 const forPublic = "public, max-age=31536000, immutable"
 
-// getMedia answers with a file, or with the variant that stands for all of an image.
+// getMedia answers with a file. Of an image it answers with the variant that wholeImage chooses.
 func (h *Handlers) getMedia(c *route.Call, in *api.GetMedia) (*route.Content, error) {
 	f, err := h.visibleMedia(c, in.ID, in.MediaLink)
 	if err != nil {
@@ -247,7 +249,7 @@ func (h *Handlers) checkMediaLink(c *route.Call, media int64, link api.MediaLink
 	return err
 }
 
-// content answers with a file or a variant of it.
+// content returns the answer with the bytes of one variant of a file.
 func (h *Handlers) content(f *media.File, variant, mediaType string, size int64) *route.Content {
 	name := f.Name
 	if variant != wholeFile {

@@ -1,15 +1,17 @@
 // Package hasher makes keys from passwords (argon2id) in separate processes of low priority.
 //
-// A hash takes a core for tens of milliseconds and 19 MiB of memory. In the node's own process even a single hash
-// would delay a sale, because everything else on its core waits until the hash is done. Measured on two cores with
-// one hash at a time, the p99 of orders rises from 3 to 31 ms if the node's process hashes, and to 15 ms if a process
-// of low priority does, as beside any process that never pauses. So while the node is busy, a worker also rests
-// after each key. Then a storm of logins takes a third of a core: with 200 logins at once, the p99 rises from 3.8 to
-// 7 ms, and without the rests to 10 ms.
+// A hash takes a core for tens of milliseconds and 19 MiB of memory. Within the node, even a single
+// hash would delay a sale, because everything else on its core waits until the hash is done. A
+// process of low priority gets little more than the time that others leave. Measured on two cores
+// with one hash at a time, the p99 of orders rose from 3 ms to 31 ms with hashes within the node,
+// and to 15 ms with hashes in a process, which is what any process that never rests costs there. So
+// a worker also rests between hashes while a sale goes on; a storm of logins then takes a third of
+// a core. With 200 logins at once, the p99 rose from 3.8 ms to 7 ms with the rests, and to 10 ms
+// without them.
 //
-// The worker is the node's own program: called with the argument Command, it calls Serve and does nothing else. The
-// node makes one Hasher with New. Its processes start when they are needed, and end with Stop or when the node's
-// process has ended.
+// A program that uses a Hasher is also the worker: if it is called with the argument Command, it
+// calls Serve and does nothing else. The node makes one Hasher with New. Its processes start when
+// they are needed, and end with Stop or when the node has ended.
 package hasher
 
 import (
@@ -40,30 +42,31 @@ const (
 	KeySize = 32
 )
 
-// waiting is the most calls of Key that wait for a worker; any more are refused.
+// waiting is how many calls of Key may wait for a worker. Further calls are refused.
 const waiting = 8
 
-// restTimes says how long a worker rests after a key while the node is busy: this many times as long as it took to
-// make the key.
+// restTimes says how long a worker rests after a key while the node is busy: restTimes as long as
+// the key took.
 const restTimes = 2
 
 // Command is the argument that makes a process of the program a worker.
 const Command = "hash"
 
-// Hasher has one worker process for every two cores. Any goroutine may call its methods.
+// Hasher has one worker process for every two cores, and at least one. Its methods may be called by
+// any goroutine.
 type Hasher struct {
 	program string
 	busy    func() bool
-	taken   chan struct{} // has a value for each call of Key that has a worker or waits for one
-	idle    chan *worker  // the workers that make no key; nil stands for a worker that has to be started
+	taken   chan struct{} // has a value for each call of Key that runs or waits
+	idle    chan *worker  // the workers that no call uses; nil stands for a worker that is not started yet
 
 	mu      sync.Mutex
 	stopped bool
 	running map[*worker]struct{}
 }
 
-// New makes a Hasher whose workers are processes of the program at the path program. Workers rest between two keys as
-// long as busy returns true. It starts no process yet.
+// New makes a hasher whose workers are processes of the program at that path. The workers rest
+// between two keys while busy returns true, because something more important goes on.
 func New(program string, busy func() bool) *Hasher {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
 	h := &Hasher{
@@ -75,8 +78,8 @@ func New(program string, busy func() bool) *Hasher {
 	return h
 }
 
-// Full returns the refusal OVERLOADED if Key would refuse now, or nil. A caller asks it before it reads the database for
-// a password that could not be checked anyway.
+// Full returns the refusal with which Key would answer now, or nil. It lets a caller refuse before
+// the caller reads the database.
 func (h *Hasher) Full() error {
 	if len(h.taken) == cap(h.taken) {
 		return engine.Refuse(engine.Overloaded, nil)
@@ -84,8 +87,9 @@ func (h *Hasher) Full() error {
 	return nil
 }
 
-// Key waits for a worker and makes the key of a password. It refuses at once with OVERLOADED if too many calls wait, and
-// returns the context's error if ctx ends first.
+// Key makes the key of a password and a salt. It waits for a free worker, and refuses at once with
+// OVERLOADED if too many calls wait already. If ctx ends, it returns the context's error and kills
+// a worker that is making the key.
 func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {
 	case h.taken <- struct{}{}:
@@ -112,7 +116,7 @@ func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte,
 			return nil, err
 		}
 	}
-	stop := context.AfterFunc(ctx, w.kill) // Otherwise the worker would go on making a key that nobody wants.
+	stop := context.AfterFunc(ctx, w.kill) // otherwise the worker would go on although nobody waits for the key
 	key, err := w.ask(password, salt)
 	if !stop() || err != nil {
 		h.end(w)
@@ -145,7 +149,7 @@ func (h *Hasher) end(w *worker) {
 	w.end()
 }
 
-// Stop ends the worker processes. Calls of Key that are being served return an error.
+// Stop kills the worker processes. Calls of Key that wait for one of them return an error.
 func (h *Hasher) Stop(context.Context) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -158,14 +162,14 @@ func (h *Hasher) Stop(context.Context) error {
 	return nil
 }
 
-// worker is one process.
+// worker is one worker process. Only the call of Key that has taken it from idle uses it.
 type worker struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
 	once sync.Once
 
-	rested time.Time // when the rest after the last key ends
+	rested time.Time // the time when its rest from the last key will be over
 }
 
 func startWorker(program string) (*worker, error) {
@@ -185,7 +189,7 @@ func startWorker(program string) (*worker, error) {
 	return &worker{cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
 }
 
-// awaitRest waits until the worker has rested from its last key.
+// awaitRest waits until the worker's rest from its last key is over.
 func (w *worker) awaitRest(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(w.rested))
 	defer timer.Stop()
@@ -197,7 +201,8 @@ func (w *worker) awaitRest(ctx context.Context) error {
 	}
 }
 
-// ask makes one key in the process.
+// ask makes one key: it sends a request to the process and reads the key. It blocks until the
+// process answers or ends, and notes until when the worker has to rest.
 func (w *worker) ask(password string, salt []byte) ([]byte, error) {
 	began := time.Now()
 	defer func() { w.rested = time.Now().Add(restTimes * time.Since(began)) }()
@@ -211,33 +216,35 @@ func (w *worker) ask(password string, salt []byte) ([]byte, error) {
 	return key, nil
 }
 
-func (w *worker) kill() { _ = w.cmd.Process.Kill() } // it may have ended
+func (w *worker) kill() { _ = w.cmd.Process.Kill() } // if that fails, the process has ended already
 
 // end ends the process and waits for it.
 func (w *worker) end() {
 	w.once.Do(func() {
 		_ = w.in.Close()
 		w.kill()
-		_ = w.cmd.Wait() // killed, as it should be
+		_ = w.cmd.Wait() // the error says that the process was killed, which we know
 	})
 }
 
-// request encodes a request to a worker: the lengths of the salt and of the password, the salt, and the password.
+// request returns the bytes of a request to a worker: the lengths of the salt and of the password,
+// the salt, the password.
 func request(password string, salt []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(salt)))  //nolint:gosec // 16
 	b = binary.BigEndian.AppendUint32(b, uint32(len(password))) //nolint:gosec // up to 128
 	return append(append(b, salt...), password...)
 }
 
-// Serve is the whole work of a worker process: it lowers the process's priority, reads requests from in and writes their
-// keys to out until in ends.
+// Serve is what a worker process does. It gives itself a low priority, and makes a key for each
+// request that it reads until the input ends.
 func Serve(in io.Reader, out io.Writer) error {
 	lowerPriority()
 	return ServeAtUsualPriority(in, out)
 }
 
-// ServeAtUsualPriority does what Serve does, without the low priority. It is for tests of whole nodes, which keep a
-// machine so busy that a worker of low priority could not make a key before its caller's time is over.
+// ServeAtUsualPriority is Serve for tests of whole nodes. Such tests keep a machine busy for
+// minutes, and a worker of low priority would not get enough time to make a key before its caller
+// gives up.
 func ServeAtUsualPriority(in io.Reader, out io.Writer) error {
 	runtime.GOMAXPROCS(1)
 	if err := serve(in, out); !errors.Is(err, io.EOF) {
@@ -249,7 +256,7 @@ func ServeAtUsualPriority(in io.Reader, out io.Writer) error {
 // maxRequest is the most bytes of a salt, and of a password.
 const maxRequest = 4 << 10
 
-// serve answers requests until there are no more.
+// serve answers requests until reading or writing fails. It returns io.EOF at the end of the input.
 func serve(in io.Reader, out io.Writer) error {
 	r := bufio.NewReader(in)
 	var sizes [8]byte

@@ -7,22 +7,23 @@ import (
 	"syscall"
 )
 
-// setOwnSession makes a worker start in a session of its own. The kernel first divides the processor among sessions
-// (sched(7), autogroup), and the priority of a process counts only within its session.
+// setOwnSession starts a worker in a session of its own. The kernel divides the processor among
+// sessions first (sched(7), autogroup), and priorities of threads count only within a session.
 func setOwnSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// niceness is the nice value of workers. It gives them a tenth of the usual share of the processor, so that on a busy
-// machine a hash takes some tenths of a second. With idle priority, hashes were not finished in time: logins
-// failed at a load of 9.
+// niceness gives a worker a tenth of the usual weight. On a machine whose cores are all busy, a
+// hash then takes some tenths of a second. With idle priority, hashes would not be made in time: at
+// a load of 9, logins failed.
 const niceness = 10
 
-// lowerPriority sets the nice value of the worker's session or, if the kernel does not schedule by sessions, of each of
-// its threads. Threads that start later inherit it.
+// lowerPriority lowers the priority of the process's session or, if the kernel has no priorities of
+// sessions, of each thread, because a hash may run on any of them. Later threads inherit the
+// priority. Errors are ignored, because a hash at the usual priority is still a hash.
 func lowerPriority() {
 	if os.WriteFile("/proc/self/autogroup", strconv.AppendInt(nil, niceness, 10), 0) == nil {
 		return
 	}
-	threads, _ := os.ReadDir("/proc/self/task") // If this fails, hashes are made at the usual priority.
+	threads, _ := os.ReadDir("/proc/self/task") // if this fails, the priority stays the usual one
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
 			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness)

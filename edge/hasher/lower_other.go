@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// setOwnSession does nothing on this system, where priorities don't depend on sessions.
+// setOwnSession does nothing on systems other than Linux.
 func setOwnSession(*exec.Cmd) {}
 
-// lowerPriority gives the process a low priority.
+// lowerPriority gives the process a low priority, if the system permits it.
 func lowerPriority() {
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) // If this fails, hashes are made at the usual priority.
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) // if this fails, the priority stays the usual one
 }

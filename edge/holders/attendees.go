@@ -31,7 +31,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	if keys != nil {
 		before = uint32(keys[0]) //nolint:gosec // below its limit
 	}
-	// One row more than the page shows that another page follows.
+	// We read one attendee more than a page has. That one means that another page follows.
 	list, err := h.Attendees.List(c.Context, number, filter, before, in.Limit+1)
 	if err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	return out, nil
 }
 
-// findAttendees reads the event and the filter of its attendees from a request. When an
-// event is over, its tickets expire without a fact, so their rows still say issued. A
-// filter by status is therefore translated into the status that the rows have.
+// findAttendees reads the event and the filter of its attendees from a request. When an event is
+// over, its tickets expire without a fact, so their rows still say issued. A filter for expired or
+// issued tickets is therefore translated into what the rows say.
 func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err
@@ -63,7 +63,8 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 	if err != nil {
 		return 0, f, err
 	}
-	// After the end of an event its issued tickets count as expired, and none counts as issued.
+	// After the end of an event, rows that say issued are shown as expired. No ticket is shown as
+	// issued any more, so that filter becomes one that no row meets.
 	if p.Event.Status == event.StatusCompleted && event.ProductType(p.Event.Details.Category) == event.ProductEvent {
 		switch in.Status {
 		case "issued":
@@ -76,7 +77,8 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 		admitted := in.CheckedIn == "true"
 		f.CheckedIn = &admitted
 	}
-	// The id of a type is derived from its number, so it is compared and not read.
+	// The public id of a ticket type is derived from its number, so we derive the id of each type
+	// and compare.
 	if in.TicketTypeID != "" {
 		for i := range p.Types {
 			if of := p.Types[i].Ref.ID; strings.EqualFold(engine.NumberedID(number, of).String(), in.TicketTypeID) {
@@ -103,14 +105,15 @@ func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// updateAttendee changes the name or address that the organization has noted for an attendee. The ticket's holder and
-// the order don't change, so that an organizer can't give a ticket to somebody else in this way.
+// updateAttendee changes the name or address by which the organization knows an attendee.
+// The holder of the ticket and the order stay as they are: an organizer must not be able to
+// move a ticket to somebody else this way.
 func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, &in.AttendeeID)
 	if err != nil {
 		return nil, err
 	}
-	// nil means that the attendee's name or address does not change.
+	// A nil leaves the attendee's name or address as it is.
 	var name, email *string
 	if in.Name.Set {
 		name = &in.Name.Value
@@ -128,9 +131,10 @@ func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.A
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// findAttendee reads which ticket of the caller's event is meant. A ticket's id is its
-// serial, encrypted under the event's keys, so an id that these keys do not decrypt is no
-// ticket's.
+// findAttendee returns the event and the serial of the ticket that a request names, for a caller
+// whose event it is. A ticket's id is its serial, encrypted with the event's keys. An id that these
+// keys cannot decrypt is refused with TICKET_NOT_FOUND; whether the ticket exists is not checked
+// here.
 func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64, serial uint32, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, 0, err
@@ -172,7 +176,8 @@ func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now 
 		TicketRecord: records[a.Serial-o.FirstTicket].TicketRecord,
 		Name:         view.Optional(a.Name), Email: view.Optional(a.Email), Tags: view.List(a.Tags), UpdatedAt: api.At(a.UpdatedAt),
 	}
-	// The name above is what the organization noted; the holder is who really has the ticket.
+	// Name and Email above are what the organization knows the attendee by. Holder is the person
+	// who has the ticket.
 	holder := o.OwnerOf(a.Serial)
 	v.Holder = &api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
 	v.Status = view.StatusAt(a.Status, o, a.Serial, p.Event.Status, now)

@@ -44,31 +44,34 @@ func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error
 	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
 }
 
-// export is the document with a person's data. It is written piece by piece, so that never all orders of a person are
-// in memory. Each step writes one piece and sets the field step to the next step. The steps follow the order of the
-// document: begin, addOrders, addTickets, addReports, addThreads, addWaitlist, addSections.
+// export is a document that is written piece by piece, so that a person with many orders
+// does not cost the memory of all of them at once. Each step writes a piece and sets the
+// field step to the step that comes next. The steps come in the order of the document:
+// begin, addOrders, addTickets, addReports, addThreads, addWaitlist, addSections.
 type export struct {
 	h         *Handlers
 	now       time.Time
-	principal route.Principal // the person who asked for the export and whose data it contains
+	principal route.Principal // the person who asked, and whose data it is
 	profile   api.ExportedProfile
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
-	// order is the order that was written last; zero before the first.
+	// order is the id of the order that was read last; zero before the first.
 	order engine.OrderID
 	// held is the place of the ticket that was written last; zero before the first.
 	held attendees.Place
-	// Refunds that are collected while orders are written, because the document has them after the
-	// tickets.
+	// refunds are collected while the orders are written, because they come after the tickets in
+	// the document.
 	refunds []api.Refund
-	// The place where the next page of reports or threads begins.
+	// place is where the next page of reports or threads begins; 0 is the first page.
 	place int64
-	// The open array has an item already, so the next item needs a comma before it.
+	// inside is set if the array that is being written has an item already, so that the next item
+	// needs a comma before it.
 	inside bool
 }
 
 // fill writes the next piece of the document when makeFile asks for it.
 func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
-	// The answer has begun, so the request's call has ended and cannot be used. A new call takes its place.
+	// The handler has returned by now, so the request's call may no longer be used. The steps get a
+	// new call with the same caller.
 	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out)
 }
 
@@ -93,7 +96,8 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		o := &list[i]
 		x.order = o.ID
 		if order.NormalEmail(o.Email) != address {
-			// Orders are found by a hash of the address. This order belongs to another address with the same hash.
+			// Customers are found by a hash of their address. This order is of another address with
+			// the same hash.
 			continue
 		}
 		v, err := x.h.Orders.Show(c, o, orders.Person(o.Email))
@@ -118,8 +122,9 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addTickets writes a page of the tickets that the caller holds. After the last page it writes the
-// refunds, which are all known by then.
+// addTickets writes a page of the tickets that the caller holds. After the last page it finds the
+// refunds that the caller asked for as a holder, writes all refunds, and opens the array of
+// reports.
 func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, err := x.h.Attendees.Held(c.Context, c.Principal.Email, x.held, exportPage)
 	if err != nil {
@@ -201,7 +206,7 @@ func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 }
 
 // addWaitlist writes the caller's entries in the waitlists of events. Only the events' actors know
-// the waitlists, so it asks the events whose orders name the caller.
+// the waitlists, so it asks each event that has an order with the caller's address.
 func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`,"waitlist":[`)
 	x.inside = false

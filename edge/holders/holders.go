@@ -39,9 +39,10 @@ type Deps struct {
 	Letters   *letters.Writer
 	Secrets   *secrets.Master
 	Files     *hosted.Files
-	// ExportReports and ExportThreads return a page of the caller's reports and of the caller's threads with
-	// organizations. They take the place where the page begins, 0 for the first, and return the place where the next
-	// page begins, or 0 after the last (people.Handlers).
+	// ExportReports and ExportThreads return a page of the caller's reports and of the caller's
+	// threads with organizers. They take the place where the page begins (0 for the first) and
+	// return the place where the next page begins, or 0 after the last page. The node sets them to
+	// the methods of people.Handlers.
 	ExportReports func(c *route.Call, place int64) ([]api.Report, int64, error)
 	ExportThreads func(c *route.Call, place int64) ([]api.Thread, int64, error)
 }

@@ -15,10 +15,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// transferTicket offers a ticket to an address. The ticket changes hands once that address
-// claims it by the mailed link. Refusals that depend on the order alone are made here. The
-// event decides the rest, for the holder version that was read here: if the ticket has
-// changed hands since, that version is out of date and the event refuses.
+// transferTicket offers a ticket to an address. The ticket changes hands once that address claims
+// it by the mailed link. What depends on the order or on certificates alone is refused here. The
+// event decides the rest, for the holder version that was read here: if the ticket has changed
+// hands since then, the version is out of date and the event refuses.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	if order.NormalEmail(in.ToEmail) == order.NormalEmail(t.Holder.Email) {
 		return nil, route.Invalid(route.Issue{Path: "toEmail", Code: route.IssueDuplicate, Message: "holds the ticket already"})
 	}
-	// A booked visit that is over cannot be passed on.
+	// A ticket for a booked time that is over cannot be passed on.
 	var closes int64
 	if v := t.Order.VisitOf(t.Serial); v != nil {
 		_, closes = v.Admits()
@@ -48,9 +48,9 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	})
 }
 
-// refuseIfCertified refuses to pass on a ticket with which somebody has earned a certificate, because the certificate
-// names the ticket's holder. If the certificate is earned while the ticket is being claimed, the next holder gets the
-// ticket but can't earn a second certificate with it.
+// refuseIfCertified refuses to pass on a ticket of a course that has earned a certificate, because
+// the certificate names the ticket's holder. If the certificate is earned while the ticket is being
+// claimed, the next holder does get the ticket, but cannot earn a second certificate with it.
 func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {
 	earned, err := h.Courses.OfTicket(c.Context, number, ticket)
 	if err == nil && earned != nil {
@@ -59,7 +59,7 @@ func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32)
 	return err
 }
 
-// revokeTransfer ends an offer of a ticket that nobody has claimed yet.
+// revokeTransfer takes back an offer that nobody has claimed yet.
 func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.Token)
 	if err != nil {
@@ -69,8 +69,8 @@ func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.T
 }
 
 // askTransfer asks the event for one step of a transfer, and shows the transfer as it is
-// afterwards. The id of a transfer is the ticket's id with the number of the offer, because
-// a ticket may be offered several times.
+// afterwards. The id of a transfer is the ticket's id with the number of the offer, because a
+// ticket may be offered several times, one offer after the other.
 func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
 	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
 	if err != nil {
@@ -87,8 +87,8 @@ func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command
 	return v, nil
 }
 
-// rescheduleTicket moves a ticket of a reservation calendar to another date or slot. The ledger books the new place
-// before it releases the old one.
+// rescheduleTicket moves a ticket of a reservation to another date or slot. The ledger takes the
+// new place before it gives the old one back.
 func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -111,9 +111,9 @@ func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*a
 	return h.Orders.ShowTicket(c, r.Order, t.Serial)
 }
 
-// claimTransfer makes the addressee of an offer the holder of the ticket. The token of the
-// mailed link proves that the caller reads the addressee's mail, so no account is needed.
-// The offer's name is kept for the account that the address may get later.
+// claimTransfer makes the addressee of an offer the holder of the ticket. The token of the mailed
+// link proves that the caller reads the addressee's mail, so no account is needed. If the offer has
+// a name, it is kept for the account that the address may get later.
 func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Ticket, error) {
 	number, serial, round, ok := h.Secrets.ParseTransfer(in.Token)
 	if !ok {

@@ -42,8 +42,9 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	return out, err
 }
 
-// heldViews shows those tickets of a list that the caller holds. The table of holders may be out of date, so heldViews
-// checks each ticket against its order and leaves out those that somebody else holds. It reads each order once.
+// heldViews shows the tickets of a list that the caller really holds. The list comes from a table
+// that may be behind the orders, so heldViews leaves out a ticket whose order says that somebody
+// else owns it. The view of an order is made once for all of its tickets.
 func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTicket, error) {
 	all := make([]api.HeldTicket, 0, len(list))
 	shown := make(map[engine.OrderID]*api.Order, len(list))

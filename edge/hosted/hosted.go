@@ -1,6 +1,7 @@
-// Package hosted makes out the links by which ticket holders read files that we host. A signature
-// lets a stranger read a private file, so it is made in this package alone, and only for files of
-// the organization in whose name it is made. It may be called by any goroutine.
+// Package hosted recognizes links to files that we host, and signs the links by which ticket
+// holders read private files. A signed link lets anybody read a private file, so only this package
+// signs links, and only to files of the organization whose content has the link. Any goroutine may
+// call it.
 package hosted
 
 import (
@@ -15,18 +16,19 @@ import (
 // linkLife is how long a signed link is valid.
 const linkLife = 15 * time.Minute
 
-// Files are the files that we host.
+// Files signs links to the files that we host. Its method may be called by any goroutine.
 type Files struct {
 	Table   *media.Store
 	Secrets *secrets.Master
 	BaseURL string // how people reach the service
 }
 
-// Sign replaces those of an organization's stored links that lead to a file of ours by links that the viewer may follow
-// for a while. A link to a file that was deleted, or that is not the organization's, becomes "": a record may be older
-// than the check of links in requests (files.CheckFiles). Links to other servers stay unchanged.
+// Sign replaces those of an organization's stored links that lead to a file of ours by signed
+// links, which are valid for linkLife and while the viewer holds the ticket. A link to a file of
+// another organization, or to a deleted file, becomes "", because requests did not always check
+// that. Links to other places stay unchanged.
 func (f *Files) Sign(ctx context.Context, org int64, viewer secrets.Viewer, now time.Time, links ...*string) error {
-	ids := make([]int64, len(links)) // 0: not ours
+	ids := make([]int64, len(links)) // 0 for a link to another place
 	for i, link := range links {
 		ids[i], _ = ReadLink(f.BaseURL, *link)
 	}

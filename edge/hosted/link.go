@@ -18,10 +18,10 @@ type Named struct {
 	ID   int64
 }
 
-// ReadLink returns the number of the file of ours to which a link leads; base is the address at which people reach us. A
-// browser follows many spellings of a link to the same file: with or without our address, in letters of either case,
-// with a default port, with escapes, dots, slashes or a query. So both the check of stored links and the signing use
-// only this function to decide what is a file of ours.
+// ReadLink returns the number of the file that a link leads to if it is a file of ours. base is our
+// own address. A browser follows many spellings to the same file: with or without our address, in
+// upper or lower case, with a default port, with escapes, dots or slashes, or with a query. So both
+// the code that stores links and the code that signs them use this function.
 func ReadLink(base, link string) (id int64, ours bool) {
 	u, err := url.Parse(strings.ReplaceAll(strings.TrimSpace(link), `\`, "/"))
 	if err != nil || u.Opaque != "" {
@@ -37,8 +37,8 @@ func ReadLink(base, link string) (id int64, ours bool) {
 	return id, ours && err == nil && id > 0
 }
 
-// sameServer reports whether two addresses lead to the same server. It ignores whether they begin with http or https,
-// because a server usually answers both.
+// sameServer reports whether two addresses lead to the same server. The ports 80 and 443 count as
+// the same, because a server with https commonly answers http too.
 func sameServer(a, b *url.URL) bool {
 	name := func(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
 	port := func(u *url.URL) string {
@@ -50,8 +50,8 @@ func sameServer(a, b *url.URL) bool {
 	return name(a) == name(b) && port(a) == port(b)
 }
 
-// FindNamed returns our files that a request names in its fields of format hosted, after the
-// request has been read. It brings each name into its one form, /media/<id>.
+// FindNamed returns our files that a decoded request names in its fields of the format hosted. It
+// rewrites each of these fields to the form /media/<id>.
 func FindNamed(base string, in any) []Named {
 	return findNamedIn(nil, base, reflect.ValueOf(in), "", "")
 }

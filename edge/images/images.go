@@ -1,10 +1,11 @@
-// Package images makes the sizes in which an uploaded image is shown, in a process of its own. Strangers' pictures are
-// decoded only there: with limits of memory, time and pixels, without the node's environment and, where the decoder is
-// written in C (WebP, AVIF), in WebAssembly. The sizes contain none of the original's metadata.
+// Package images makes the sizes in which an uploaded image is shown, in a process of its own. Only
+// such a process decodes strangers' images. It has limits of memory, time and pixels, and does not
+// get the node's environment. Decoders in C (WebP, AVIF) run in WebAssembly. The sizes have none of
+// the original's metadata.
 //
-// A program that uses a Maker is its own worker: called with the argument Command, it
-// calls Work and does nothing else. A Maker starts a process for each image and owns
-// nothing else; every one has ended when Make returns.
+// A program that uses a Maker is also the worker: if it is called with the argument Command, it
+// calls Work and does nothing else. A Maker starts a process for each image, which has ended when
+// Make returns.
 package images
 
 import (
@@ -26,29 +27,30 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// Command is the argument that makes a process of the program a worker; the image's
-// media type, its path and the folder for its sizes follow.
+// Command is the argument that makes a process of the program a worker. Three more arguments
+// follow: the image's media type, its path, and the folder for its sizes.
 const Command = "image"
 
 const (
-	waiting  = 64               // most images that wait for their turn; any more are refused
-	makeTime = 45 * time.Second // most time for one image, from the beginning of its turn
+	waiting  = 64               // the most images (each of another organization) that wait for their turn; more are refused
+	makeTime = 45 * time.Second // the most time for one image, from the beginning of its turn
 
-	// RuleMegapixels is the most megapixels of an organization's images in a minute, according to the images' headers.
+	// RuleMegapixels is how many megapixels an organization's images may have in a minute, by the
+	// sizes in their headers. The Maker's scale multiplies it.
 	RuleMegapixels = 200
-	budgetSize     = 1 // megabytes of memory for the counts
+	budgetSize     = 1 // megabytes of memory for the counts of megapixels
 )
 
-// Maker makes the sizes of one image at a time, because a worker may use a whole processor and much memory. An
-// organization can have only one image that runs or waits, and the smallest image that waits is next, so that large
-// images of one organization don't delay small ones of others. Any goroutine may call its methods.
+// Maker makes the sizes of one image at a time, because a worker may take a whole core and much
+// memory. Each organization can have only one image that runs or waits. The smallest waiting image
+// is next, so that large images hold up no small one. Any goroutine may call its methods.
 type Maker struct {
 	program string
 	budget  *limit.Table
 	scale   float64
 
 	mu sync.Mutex
-	// mu guards running, busy and waiting. The line is empty while nothing runs.
+	// mu guards running, busy and waiting. waiting is empty unless running is set.
 	running bool
 	busy    map[int64]bool // organizations with an image that runs or waits
 	waiting []*turn
@@ -57,11 +59,11 @@ type Maker struct {
 // turn is an image that runs or waits for its turn.
 type turn struct {
 	megapixels int
-	begin      chan struct{} // closed when it is its turn
+	begin      chan struct{} // closed when the image's turn begins
 }
 
-// NewMaker makes a maker whose workers are processes of the program. Scale multiplies how many
-// pixels an organization may send in a minute.
+// NewMaker makes a maker whose workers are processes of the program at that path. scale multiplies
+// RuleMegapixels.
 func NewMaker(program string, scale float64) *Maker {
 	return &Maker{program: program, budget: limit.New(budgetSize), scale: scale, busy: make(map[int64]bool)}
 }
@@ -70,16 +72,17 @@ func NewMaker(program string, scale float64) *Maker {
 // names of their files, such as web.webp.
 type Made struct {
 	Variants map[string]media.Variant `json:"variants"`
-	Alpha    bool                     `json:"alpha"` // some pixels of the image are transparent
-	// Refused says why the image was refused, in words that complete "The image ..."; "" if the image was accepted.
+	Alpha    bool                     `json:"alpha"` // whether any pixel is transparent
+	// Refused says why the image was refused, in words that complete "The image ..."; "" if
+	// it was not.
 	Refused string `json:"refused"`
 }
 
-// Make makes the sizes of an organization's image and returns when its worker has ended.
-// path is the image, mediaType what it must be, folder where the sizes go. It refuses an
-// image that is of another type or too large to decode with UNSUPPORTED_FILE_TYPE, one
-// beyond the organization's share with RATE_LIMITED, and with OVERLOADED when too many
-// wait.
+// Make makes the sizes of an organization's image and returns when its worker has ended. path is
+// the image's file, mediaType the type that the image must have, and folder the folder for the
+// sizes. It refuses with UNSUPPORTED_FILE_TYPE an image that cannot be decoded or is too large,
+// with RATE_LIMITED if another image of the organization runs or waits or the organization has sent
+// too many megapixels in a minute, and with OVERLOADED if too many images wait.
 func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, path, folder string) (*Made, error) {
 	pixels, err := measurePixels(mediaType, path)
 	if err != nil {
@@ -100,8 +103,8 @@ func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, p
 	return m.run(ctx, mediaType, path, folder)
 }
 
-// joinLine puts an image into the queue, or begins its turn at once if no image runs. It counts the image's megapixels
-// last, so that an image that is refused for another reason does not count.
+// joinLine makes an image wait for its turn, or begins its turn at once if no image runs. It counts
+// the megapixels last, so that an image that is refused for another reason is not counted.
 func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +128,8 @@ func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	return nil
 }
 
-// leaveLine takes an image out of the queue. If the image's turn has just begun, it ends that turn.
+// leaveLine takes an image out of the waiting ones, after its caller has given up. If the image's
+// turn has just begun, leaveLine ends the turn.
 func (m *Maker) leaveLine(org int64, one *turn) {
 	m.mu.Lock()
 	i := slices.Index(m.waiting, one)
@@ -139,8 +143,9 @@ func (m *Maker) leaveLine(org int64, one *turn) {
 	}
 }
 
-// endTurn ends a turn of the organization and begins the turn of the smallest image that
-// waits. Of several of the same size the oldest is next, since MinFunc returns the first.
+// endTurn ends a turn of the organization and begins the turn of the smallest image that waits. Of
+// several images of the same size the one that has waited longest is next, because MinFunc returns
+// the first.
 func (m *Maker) endTurn(org int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,20 +158,22 @@ func (m *Maker) endTurn(org int64) {
 	close(next.begin)
 }
 
-// run makes the sizes in a worker process, and kills the process after makeTime. If the process was ended by a limit or
-// by a crash of a decoder, run refuses the image. If the process could not be started, that is an error of ours.
+// run makes the sizes in a worker process, and kills the process after makeTime. If the process
+// takes too long, is killed by a limit, crashes or exits with an error, run blames the image and
+// refuses it with UNSUPPORTED_FILE_TYPE. If the process cannot be started or writes no answer, run
+// returns an error.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, m.program, Command, mediaType, path, folder) //nolint:gosec // ourselves
-	cmd.Env = []string{}                                                         // it needs no secret
+	cmd.Env = []string{}                                                         // the worker must not get the node's secrets
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, refuseImage("takes too long to decode")
 		}
-		if _, ended := errors.AsType[*exec.ExitError](err); ended { // by a limit, or by what was in the image
+		if _, ended := errors.AsType[*exec.ExitError](err); ended { // the process was killed by a limit, crashed or exited with an error
 			return nil, refuseImage("cannot be decoded")
 		}
 		return nil, fmt.Errorf("images: %w", err)
@@ -181,7 +188,7 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 	return made, nil
 }
 
-// refuseImage returns the refusal of an image. why completes "The image ...".
+// refuseImage refuses an image; why completes "The image ...".
 func refuseImage(why string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.UnsupportedFile, Message: "The image " + why + ".", Details: map[string]string{"reason": "image", "found": why}}
 }

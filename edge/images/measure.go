@@ -12,15 +12,16 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measurePixels returns how many pixels an image has according to its header, and refuses more than MaxPixels. It reads
-// only the header, so it may run in the node itself. The worker checks the number again when it decodes, so a false
-// header only makes the image count less in RuleMegapixels.
+// measurePixels returns how many pixels an image has by its header, and refuses more than MaxPixels
+// before any are decoded. Only the header is read, so this may run in the node itself. The worker
+// checks the size again when it decodes, so a false header only leads to a smaller count of
+// megapixels.
 func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // the file is only read, so nothing is lost if closing fails
 	var c image.Config
 	switch mediaType {
 	case "image/jpeg":
@@ -44,9 +45,9 @@ func measurePixels(mediaType, path string) (pixels int, err error) {
 // avifHeader is how many bytes at the start of an AVIF file are searched for the size.
 const avifHeader = 64 << 10
 
-// measureAVIF returns the largest of the image's spatial extents (box ispe, ISO/IEC
-// 23008-12). It looks for the name of the box instead of walking through the boxes: at
-// worst some other bytes look like one, and the count is too large.
+// measureAVIF returns the largest of the image's spatial extents (box ispe, ISO/IEC 23008-12). It
+// searches for the box's name instead of parsing all boxes. At worst, other bytes look like such a
+// box and the size is too large. Without any such box, the size is zero.
 func measureAVIF(file io.Reader) (c image.Config, err error) {
 	head, err := io.ReadAll(io.LimitReader(file, avifHeader))
 	if err != nil {

@@ -22,18 +22,19 @@ var webpModule []byte
 //go:embed wasm/avif.wasm.gz
 var avifModule []byte
 
-// memoryPages is the most memory of a module, in pages of 64 KiB: 2 GiB. An image that needs more is refused.
+// memoryPages bounds a module's memory, in pages of 64 KiB: 2 GiB in all. An image that
+// needs more is refused.
 const memoryPages = 32 << 10
 
-// module is a library in WebAssembly, for one image. Memory that it allocates is never freed: the
-// process ends with its image.
+// module is a library in WebAssembly that runs for one image. Memory that it allocates is never
+// freed, because the process ends after the image.
 type module struct {
 	api.Module
 	ctx context.Context
 }
 
-// openModule unpacks, compiles and starts a library. The module gets no files, no network
-// and no environment. The process ends with its image, so nothing is closed.
+// openModule unpacks, compiles and starts a library. The module gets no files, no network and no
+// environment. Nothing is closed, because the process ends after the image.
 func openModule(zipped []byte) (*module, error) {
 	ctx := context.Background()
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
@@ -65,8 +66,8 @@ func (m *module) callFunction(name string, args ...uint64) (uint32, error) {
 	return uint32(got[0]), nil //nolint:gosec // the module's addresses have 32 bits
 }
 
-// allocate allocates n bytes in the module's memory, puts text at their start and returns
-// their address. A library without memory left refuses the image.
+// allocate allocates n bytes in the module's memory, puts text at their start and returns their
+// address. If the module has no memory left, it returns unfit.
 func (m *module) allocate(n int, text []byte) (uint64, error) {
 	at, err := m.callFunction("malloc", uint64(n)) //nolint:gosec // a size
 	if err != nil || at == 0 {
@@ -92,16 +93,16 @@ func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	return all, nil
 }
 
-// decoder decodes the first picture of a file with a library. in, size and facts are where
-// the file and the library's answers are in the module's memory.
+// decoder decodes the first picture of a file with a library. in and size are the address and
+// length of the file in the module's memory, and facts is the address of the library's answers
+// there.
 type decoder struct {
 	*module
 	in, size, facts uint64
 }
 
-// beginPicture opens a library on a file and reads the facts of its picture: width, height,
-// bits of a color, and whether it is an animation. The size is checked before any pixel is
-// decoded.
+// beginPicture starts a library with a file and reads four facts about the picture: width, height,
+// bits per color, and whether it is an animation. It checks the size before any pixel is decoded.
 func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	if d.module, err = openModule(zipped); err != nil {
 		return nil, err
@@ -122,8 +123,9 @@ func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	return facts, checkSize(facts[0], facts[1])
 }
 
-// decode calls the library, either only for the picture's size and properties (sizeOnly is 1) or for the picture. out
-// is the address for the picture, and delays the address for the delays between an animation's pictures.
+// decode calls the library to read only the facts (sizeOnly is 1) or to decode the picture as well
+// (sizeOnly is 0). out is the address for the picture's bytes, and delays the address for the
+// delays between an animation's pictures.
 func (d *decoder) decode(sizeOnly, delays, out uint64) error {
 	ok, err := d.callFunction("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
 	if err != nil || ok == 0 {
@@ -132,8 +134,8 @@ func (d *decoder) decode(sizeOnly, delays, out uint64) error {
 	return nil
 }
 
-// readPicture decodes the picture and returns its n bytes. They lie in the module's memory,
-// so they stay valid only as long as the module allocates nothing more.
+// readPicture decodes the picture and returns its n bytes. The slice is part of the module's
+// memory, so it is valid only until the module allocates memory again.
 func (d *decoder) readPicture(n int) ([]byte, error) {
 	delays, err := d.allocate(64, nil)
 	if err != nil {
@@ -153,9 +155,9 @@ func (d *decoder) readPicture(n int) ([]byte, error) {
 	return b, nil
 }
 
-// decodeWebP decodes a WebP; of an animation, its first picture. The library gives an
-// animation as RGBA, and a single picture as planes of luminance, two of color at half the
-// resolution, and transparency.
+// decodeWebP decodes a WebP image, or the first picture of an animation. The library returns an
+// animation's picture as RGBA. It returns a single image as four planes: luminance, two planes of
+// color at half the resolution, and transparency.
 func decodeWebP(text []byte) (image.Image, error) {
 	var d decoder
 	facts, err := d.beginPicture(webpModule, text)
@@ -179,8 +181,8 @@ func decodeWebP(text []byte) (image.Image, error) {
 	}, nil
 }
 
-// decodeAVIF decodes an AVIF; of a sequence, its first picture. The library gives colors of
-// up to 8 bits in one byte each, and deeper ones in two.
+// decodeAVIF decodes an AVIF image, or the first picture of a sequence. The library returns RGBA:
+// colors of up to 8 bits in one byte each, and deeper colors in two bytes.
 func decodeAVIF(text []byte) (image.Image, error) {
 	var d decoder
 	facts, err := d.beginPicture(avifModule, text)
@@ -193,7 +195,7 @@ func decodeAVIF(text []byte) (image.Image, error) {
 		return &image.RGBA{Pix: b, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}, err
 	}
 	b, err := d.readPicture(8 * w * h)
-	for i := 0; i+1 < len(b); i += 2 { // of 16 bits, little end first
+	for i := 0; i+1 < len(b); i += 2 { // the library writes 16 bits little-endian, and image.RGBA64 is big-endian
 		b[i], b[i+1] = b[i+1], b[i]
 	}
 	return &image.RGBA64{Pix: b, Stride: 8 * w, Rect: image.Rect(0, 0, w, h)}, err
@@ -202,14 +204,14 @@ func decodeAVIF(text []byte) (image.Image, error) {
 // webpEncoder encodes pictures as WebP.
 type webpEncoder struct{ *module }
 
-// openWebP starts the library that encodes; several pictures may be encoded with it.
+// openWebP starts the library that encodes WebP. One encoder can encode several pictures.
 func openWebP() (*webpEncoder, error) {
 	m, err := openModule(webpModule)
 	return &webpEncoder{m}, err
 }
 
-// encode encodes a picture in a quality of 0 to 100. The bytes are copied out of the
-// module's memory, which the next picture may move.
+// encode encodes a picture with a quality of 0 to 100. It returns a copy of the bytes, because the
+// module's memory may move when the next picture is encoded.
 func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
 	const method = 4                                     // libwebp's default
 	w, h := uint64(img.Rect.Dx()), uint64(img.Rect.Dy()) //nolint:gosec // sizes

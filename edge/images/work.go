@@ -19,11 +19,13 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// MaxPixels is the most pixels of an image that we decode. It is needed because a small file may contain a huge image.
+// MaxPixels bounds the pixels of an image that is decoded, because a small file may hold a
+// huge image.
 const MaxPixels = 50_000_000
 
-// These are the largest widths and heights of the sizes, in pixels. The size "og" is for link previews (Open Graph), for
-// which the image is cropped to one shape.
+// These are the measures of the sizes, in pixels. The longer side of "web" and "thumbnail" is at
+// most webSide and thumbnailSide. The size "og" is for link previews (Open Graph), and always has
+// ogWidth by ogHeight.
 const (
 	webSide       = 2048
 	thumbnailSide = 400
@@ -31,20 +33,20 @@ const (
 	ogHeight      = 630
 )
 
-// Qualities are of 0 to 100.
+// These are the qualities with which the sizes are encoded, from 0 to 100.
 const (
 	jpegQuality = 85
 	webpQuality = 80
 )
 
-// unfit is an error that says why an image is refused. It completes "The image ...". Any
-// other error is a fault of ours.
+// unfit is the error for an image that is refused. Its text completes "The image ...". Any other
+// error means that the fault is not the image's.
 type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
-// Work is what a worker process does: it makes the sizes of one image and writes a Made to
-// out. The limits are set before a byte of the image is read.
+// Work is what a worker process does: it makes the sizes of one image and writes a Made to out. It
+// sets the process's limits before it reads the image.
 func Work(mediaType, path, folder string, out io.Writer) error {
 	debug.SetMemoryLimit(heapLimit)
 	if err := limitProcess(); err != nil {
@@ -95,8 +97,8 @@ func makeSizes(mediaType, path, folder string) (*Made, error) {
 	return made, nil
 }
 
-// decodeUpright decodes an image, reduces it to the largest size and turns it upright.
-// Turning comes last, when there are fewer pixels.
+// decodeUpright decodes an image, reduces it to the largest size and turns it upright. It turns the
+// image last, because the reduced image has fewer pixels.
 func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	var img image.Image
 	var err error
@@ -120,7 +122,8 @@ func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	return turnUpright(fitInto(img, webSide), turned), nil
 }
 
-// decodeGo decodes with a decoder of Go, after checking the size in the header.
+// decodeGo decodes an image with a decoder of Go's library, after it has checked the size in the
+// header.
 func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (image.Image, error) {
 	c, err := config(bytes.NewReader(text))
 	if err != nil {
@@ -136,8 +139,8 @@ func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole f
 	return img, nil
 }
 
-// checkSize refuses an image that has no pixels, or more than MaxPixels. It divides,
-// because the product of two hostile sizes could overflow.
+// checkSize refuses an image that has no pixels, or more than MaxPixels. It divides instead of
+// multiplying, because the product of two large sizes could overflow.
 func checkSize(width, height int) error {
 	if width <= 0 || height <= 0 {
 		return unfit("is empty")
@@ -148,8 +151,8 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// fitInto reduces an image so that neither side is longer than side, and keeps its shape. A
-// smaller image keeps its size.
+// fitInto reduces an image so that neither side is longer than side, and keeps its shape. An image
+// whose sides are not longer keeps its size.
 func fitInto(img image.Image, side int) *image.NRGBA {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -171,9 +174,9 @@ func cropTo(img *image.NRGBA, width, height int) *image.NRGBA {
 	return scaleTo(img, image.Rect(x, y, x+w, y+h), width, height)
 }
 
-// scaleTo draws a part of an image in a size. A part that is much larger is first reduced
-// with a coarse method, because the fine one keeps floating-point numbers for all rows of
-// its source.
+// scaleTo returns a part of an image, scaled to a width and height. A part that is more than twice
+// as wide and high is first reduced with a coarse method, because the fine method keeps
+// floating-point numbers for all rows of its source in memory.
 func scaleTo(img image.Image, part image.Rectangle, width, height int) *image.NRGBA {
 	if part.Dx() > 2*width && part.Dy() > 2*height {
 		coarse := image.NewRGBA(image.Rect(0, 0, 2*width, 2*height))

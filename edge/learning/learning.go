@@ -30,12 +30,12 @@ type Deps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
 	Courses  *courses.Store
-	// Downloads counts when a course is opened. Opening it ends the right to withdraw from the
-	// purchase.
+	// Downloads counts how often a course is opened. Opening a course ends the right to withdraw
+	// from the purchase.
 	Downloads *downloads.Store
 	Files     *hosted.Files
 	Settled   func(context.Context) error // waits until the read model has everything that is committed
-	BaseURL   string                      // how people reach the service
+	BaseURL   string                      // the address under which people reach the service
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.
@@ -46,9 +46,10 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 
 // enrolled is a learner in one course.
 type enrolled struct {
-	// The address of the learner in the form of order.NormalEmail. Progress is kept under it.
+	// holder is the learner's address in the form of order.NormalEmail. The learner's progress is
+	// stored under it.
 	holder string
-	// name is the learner's name; "" if we don't know it.
+	// name is the learner's name, or "" if it is unknown.
 	name    string
 	ticket  secrets.Viewer
 	event   *readmodel.Event
@@ -69,22 +70,24 @@ func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.
 	return holder, held, err
 }
 
-// refusalDelay is how long the refusal of a learner without a ticket waits at most for the read model, which may not
-// have the learner's new order yet.
+// refusalDelay bounds how long a learner without a ticket waits for the read model before
+// being refused. The read model usually has everything within a moment.
 const refusalDelay = 5 * time.Second
 
-// holdingsSettled waits for the read model and looks for the holder's tickets again, before a learner is refused,
-// because the read model may not have an order yet that was completed a moment ago.
+// holdingsSettled looks for the holder's tickets again, after waiting for the read model, before a
+// learner is refused. At the first look, the read model may have lacked an order that was completed
+// just before.
 func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Holding, error) {
 	ctx, cancel := context.WithTimeout(c.Context, refusalDelay)
 	defer cancel()
-	// If the read model needs longer, the learner is refused and can try again.
+	// If the read model takes longer, the learner may be refused although there is a ticket, and
+	// can ask again.
 	_ = h.Settled(ctx)
 	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
 }
 
-// enroll finds the course that a path names, for a learner who holds a ticket for it. A caller without a ticket learns
-// that the event is not a course only if the public may see the event.
+// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller
+// without a ticket learns that the event is no course only if the public may see the event.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -104,7 +107,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	}
 	ofCourse := func(t readmodel.Holding) bool { return t.Event == number }
 	i := slices.IndexFunc(held, ofCourse)
-	// Most learners have had their tickets for long, so only a missing one makes the caller wait.
+	// Most learners bought their tickets long ago, so we wait for the read model only if there is
+	// no ticket.
 	if i < 0 && e.Details.Category == event.Course {
 		if held, err = h.holdingsSettled(c, holder); err != nil {
 			return nil, err
@@ -135,8 +139,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	return l, nil
 }
 
-// myCourses returns the courses for which the caller holds tickets, each once. Courses that the caller has begun come
-// first, then the others, the newest first.
+// myCourses returns the courses that the caller holds tickets for, each once. Courses that the
+// caller has begun come first, and then the others, the newest first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -192,7 +196,7 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	if err != nil {
 		return nil, err
 	}
-	// The answer has the whole course, so nothing is left that the learner could withdraw from.
+	// The answer has the whole course, so the learner can no longer withdraw from the purchase.
 	if _, err := h.Downloads.Count(c.Context, l.event.Number, l.ticket.Serial, c.Now); err != nil {
 		return nil, err
 	}
@@ -220,9 +224,9 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	return v, nil
 }
 
-// signLinks replaces the links in a course's content by links that this learner may follow. Links
-// to our own files end after a while, so that they cannot be passed on. It changes the content,
-// which must be the learner's own copy.
+// signLinks replaces the links to our own files in l.content by signed links for this learner. They
+// expire after 15 minutes (hosted.Files), so passing them on is of little use. No other request may
+// share l.content.
 func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
 	var links []*string
 	add := func(pdf, video *string, materials []course.Material) {
@@ -239,8 +243,8 @@ func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
 	return h.Files.Sign(c.Context, l.event.Details.Org, l.ticket, c.Now, links...)
 }
 
-// materialsView returns the materials that still have a link. Signing removes links that lead
-// nowhere.
+// materialsView returns the materials that still have a link. Signing replaces the link to a file
+// that no longer exists by "".
 func materialsView(signed []course.Material) []course.Material {
 	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }

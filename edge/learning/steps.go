@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// completeLesson marks a lesson as done. The last lesson completes the course, unless the exam is
-// still to be passed.
+// completeLesson marks a lesson as done. The last lesson completes the course, unless the course
+// has an exam that the learner has not passed.
 func (h *Handlers) completeLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
 	return h.markLesson(c, in, true)
 }
@@ -25,8 +25,9 @@ func (h *Handlers) reopenLesson(c *route.Call, in *api.LessonIndex) (*api.Learne
 	return h.markLesson(c, in, false)
 }
 
-// markLesson marks a lesson of a course with a syllabus as done or as not done. A path names a
-// lesson by its position, and progress keeps the lesson's id, which stays if lessons are moved.
+// markLesson marks a lesson of a course with a syllabus as done or as not done. The path names a
+// lesson by its position. The progress stores the lesson's id, which stays the same if the
+// organizer moves lessons.
 func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*api.Learned, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -62,15 +63,16 @@ func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) 
 	})
 }
 
-// takeStep lets a step change a learner's progress, and issues the certificate if the step has
-// earned one. The store does both in one transaction. A step that refuses changes nothing.
+// takeStep calls step to change a learner's progress, and issues the certificate if the course is
+// complete afterwards and issues any. The store does both in one transaction. If step returns a
+// refusal, nothing changes and takeStep returns the refusal.
 func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
 	if err != nil {
 		return nil, err
 	}
 	// The certificate is prepared before the transaction, so that the transaction stays short. It
-	// has the title and the names of this moment for good.
+	// keeps the title and the names of this moment, even if they change later.
 	earn := &courses.Certificate{
 		Number: "BX-" + rand.Text()[:16], Ticket: l.ticket.Serial, Name: l.name, Title: l.event.Details.Title, Template: l.content.Certificate,
 	}
@@ -83,7 +85,8 @@ func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progre
 	var just bool
 	var refusal error
 	p, earned, err := h.Courses.Learn(c.Context, l.event.Number, l.holder, func(p *course.Progress) (*courses.Certificate, error) {
-		// The store has locked the learner's progress, so two steps at once cannot both complete the course.
+		// The store has locked the learner's progress, so that two concurrent steps cannot both
+		// complete the course.
 		was := l.content.IsComplete(p)
 		if refusal = step(p); refusal != nil {
 			return nil, refusal
@@ -91,7 +94,7 @@ func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progre
 		if !l.content.IsComplete(p) {
 			return nil, nil //nolint:nilnil // nothing is earned yet
 		}
-		// Only the step that completes the course sets the time; later steps keep it.
+		// Only the step that completes the course sets CompletedAt.
 		if just = !was; just {
 			p.CompletedAt = c.Now.UnixMilli()
 		}
@@ -132,7 +135,8 @@ func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
 	return l, err
 }
 
-// getExam shows the questions without telling which answers are right.
+// getExam shows the questions of the exam, without the right answers, and how the learner has done
+// so far.
 func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {
@@ -152,15 +156,17 @@ func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	return v, nil
 }
 
-// submitExam grades an attempt and counts it. The result shows for each question whether the answer was right. It
-// shows the explanations only if the learner has passed, because a learner who has not may try again.
+// submitExam grades an attempt and counts it. The result tells for each question whether its answer
+// was right. Only an attempt that passes gets the explanations, because a learner who has not
+// passed may try again.
 func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResult, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
 	var answers []course.Answer
-	// Answers that are no list, or that name no question, are refused without costing an attempt.
+	// If the answers are not a list, or one of them names no question, the request is refused and
+	// does not count as an attempt.
 	if in.Answers.Value.Kind() != '[' || json.Unmarshal(in.Answers.Value, &answers) != nil ||
 		slices.ContainsFunc(answers, func(a course.Answer) bool { return a.Question == "" }) {
 		return nil, &engine.Refusal{Code: engine.InvalidAnswers}
@@ -171,7 +177,7 @@ func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResul
 	var status api.ExamStatus
 	learned, err := h.takeStep(c, l, func(p *course.Progress) error {
 		// The limit is checked in the same transaction in which the attempt is counted, so that two
-		// attempts at once cannot both pass it.
+		// concurrent attempts cannot both stay within the limit.
 		if wait := p.Wait(c.Now.UnixMilli()); wait > 0 {
 			return &engine.Refusal{Code: engine.RateLimited, Retry: wait, Details: map[string]int{"maxPerHour": course.MaxAttempts}}
 		}

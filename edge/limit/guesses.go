@@ -4,32 +4,33 @@ import (
 	"boxoffice/edge/route"
 )
 
-// guessMegabytes is the memory of the counts of wrong guesses.
+// guessMegabytes is the memory for the counts of wrong guesses, in megabytes.
 const guessMegabytes = 2
 
-// Guesses counts wrong guesses of short secrets on a node. All rows that read such a secret share its counts, so that a
-// caller who has used up the guesses on one row has none left on the others. Any goroutine may call its methods.
+// Guesses counts wrong guesses of short secrets on a node. All operations that read the same sort
+// of secret count in the same Guesses, so that a caller who has used up the guesses at one
+// operation cannot go on guessing at another. Any goroutine may call its methods.
 type Guesses struct {
 	table *Table
 	scale float64
 }
 
-// NewGuesses makes the counts, their limits multiplied by scale.
+// NewGuesses makes empty counts. scale multiplies the limits of all rules.
 func NewGuesses(scale float64) *Guesses { return &Guesses{New(guessMegabytes), scale} }
 
-// Guess names one count to which a guess is added: that of a rule for a subject.
+// Guess is one of the counts in which a guess counts: that of a rule, for one subject.
 type Guess struct {
 	rule    RateRule
 	subject Subject
 }
 
-// Of returns the Guess of a rule for a name, such as a network's address.
+// Of returns the count of a rule for the subject with a name, such as a network or a credential.
 func (g *Guesses) Of(rule RateRule, name string) Guess {
 	return Guess{rule, g.table.Of(rule.Name, name)}
 }
 
-// Promo returns the counts to which a guess of a promo code is added: that of the network and, for a caller with an
-// account or a key, that of the account or key, because it may be used from many networks.
+// Promo returns the counts for a guess of a promo code: that of the caller's network, and that of
+// the account or API key, because one account may use many networks.
 func (g *Guesses) Promo(c *route.Call) []Guess {
 	counts := []Guess{g.Of(RuleNetPromos, route.Network(c.Client).String())}
 	if c.Principal.Proven() {
@@ -38,19 +39,20 @@ func (g *Guesses) Promo(c *route.Call) []Guess {
 	return counts
 }
 
-// Take counts a guess as wrong, or returns a refusal if there were too many; then the caller must not look at the
-// guess. The caller must call GiveBack if the guess was right, or if it did not look at the guess.
+// Take counts a guess as wrong in all counts. If one of the limits is reached, it counts nothing
+// and returns a refusal, and the caller must not check the guess. A caller who finds that the guess
+// was right, or does not check it, calls GiveBack.
 func (g *Guesses) Take(c *route.Call, counts []Guess) error {
 	for i, one := range counts {
 		if v := g.table.TakeWithin(one.subject, Scale(one.rule.Most, g.scale), one.rule.Span, c.Now); !v.Allowed {
-			g.GiveBack(c, counts[:i]) // nobody looks at this guess
+			g.GiveBack(c, counts[:i]) // the caller does not check this guess
 			return Refuse(c.Op.Tier, v)
 		}
 	}
 	return nil
 }
 
-// GiveBack removes a guess that Take has counted.
+// GiveBack takes back a guess that Take has counted.
 func (g *Guesses) GiveBack(c *route.Call, counts []Guess) {
 	for _, one := range counts {
 		g.table.ReturnWithin(one.subject, Scale(one.rule.Most, g.scale), one.rule.Span, c.Now)

@@ -3,9 +3,9 @@
 // Each subject (an address, a user, a key, in one tier) has a token bucket that starts full and
 // refills evenly. A bucket is kept as one time, the time at which it is full again (the generic
 // cell rate algorithm, GCRA: ITU-T I.371 annex A), so a full bucket needs no memory at all. The
-// table has a fixed number of slots of 16 bytes. Where a set of slots has no free one, the new
-// bucket replaces the one that is nearest to full. So under a flood of addresses some subjects get
-// a fresh bucket too early, but the memory does not grow.
+// table has a fixed number of slots of 16 bytes. If a set has no free slot, a new bucket replaces
+// the bucket of the set that is nearest to full. So during a flood of addresses some subjects get a
+// full bucket too early, but the memory does not grow.
 //
 // Any goroutine may call a Table. It starts no goroutine, so nothing has to be stopped.
 package limit
@@ -23,7 +23,8 @@ const (
 	setSlots = 1 << 10 // sets that share a lock
 )
 
-// Subject is who or what is counted: a hash of its name within its tier.
+// Subject identifies who or what is counted. It is a hash of a name and the tier or rule that
+// counts it.
 type Subject uint64
 
 // Table holds the buckets.
@@ -38,8 +39,8 @@ type shard struct {
 	sets [setSlots][ways]slot
 }
 
-// slot holds one bucket: its subject, and when the bucket is full again, in unix nanoseconds. A slot whose bucket is
-// full counts as free.
+// slot is a bucket: whose it is, and when it is full again in unix nanoseconds. A slot whose bucket
+// is full is free.
 type slot struct {
 	subject uint64
 	full    int64
@@ -54,11 +55,11 @@ func New(megabytes int) *Table {
 	return &Table{seed: maphash.MakeSeed(), shards: make([]shard, shards), mask: uint64(shards)*setSlots - 1}
 }
 
-// Bytes returns how many bytes of memory the buckets take.
+// Bytes returns the memory of all slots, in bytes.
 func (t *Table) Bytes() int { return len(t.shards) * setSlots * ways * slotSize }
 
-// Of returns the subject for a name within a tier. The hash has a random key of this process, so that nobody can find
-// two names with the same subject.
+// Of returns the subject of a name within a tier or rule. Each table hashes with a random seed of
+// its own, so nobody outside can find two names with the same subject.
 func (t *Table) Of(tier, name string) Subject {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
@@ -68,42 +69,45 @@ func (t *Table) Of(tier, name string) Subject {
 	return Subject(h.Sum64())
 }
 
-// Verdict is the state of a bucket, and whether it allows a request.
+// Verdict is the answer to a request, and the state of its bucket afterwards.
 type Verdict struct {
 	Allowed   bool
-	Limit     int           // requests in a minute
-	Remaining int           // requests that would be allowed now
+	Limit     int           // the most requests within the span of the limit (a minute for Take)
+	Remaining int           // how many more requests would be allowed now
 	Reset     time.Time     // when the bucket is full again
-	Retry     time.Duration // how long until the next request is allowed, if this one is not
+	Retry     time.Duration // until the next request is allowed, if this one is not
 }
 
-// Take counts one request of the subject at now. perMinute is both the limit in a minute and the
-// burst; a limit below 1 allows everything.
+// Take counts one request of the subject at now, if the limit allows it. perMinute is both the
+// limit in a minute and the most requests at once. A limit below 1 allows everything.
 func (t *Table) Take(s Subject, perMinute int, now time.Time) Verdict {
 	return t.count(s, perMinute, time.Minute, now, 1)
 }
 
-// TakeWithin is like Take, with a limit of most requests in a span.
+// TakeWithin is like Take, with a limit of most requests within a span instead of a minute.
 func (t *Table) TakeWithin(s Subject, most int, span time.Duration, now time.Time) Verdict {
 	return t.count(s, most, span, now, 1)
 }
 
-// TakeMany is like TakeWithin for n requests at once, or for n units of something else.
+// TakeMany is like TakeWithin, for n requests at once or n units of something else. It counts all
+// of them or none.
 func (t *Table) TakeMany(s Subject, n, most int, span time.Duration, now time.Time) Verdict {
 	return t.count(s, most, span, now, int64(n))
 }
 
-// ReturnWithin takes back what TakeWithin counted.
+// ReturnWithin takes back one request that TakeWithin has counted.
 func (t *Table) ReturnWithin(s Subject, most int, span time.Duration, now time.Time) {
 	t.count(s, most, span, now, -1)
 }
 
-// Return takes one counted request back.
+// Return takes back one request that Take has counted, and returns the state of the bucket
+// afterwards.
 func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
 	return t.count(s, perMinute, time.Minute, now, -1)
 }
 
-// Look returns the state of the subject's bucket and counts nothing.
+// Look returns the state of the subject's bucket without counting a request. Allowed is always
+// true.
 func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
 	if perMinute < 1 {
 		return allowUnlimited(now)
@@ -150,7 +154,8 @@ func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n 
 	return v
 }
 
-// findSlot returns the subject's slot, or the slot that the subject may take over.
+// findSlot returns the subject's slot in a set or, if it has none, the slot that is free or nearest
+// to full, after it has emptied that slot.
 func findSlot(set *[ways]slot, subject uint64, at int64) *slot {
 	var free *slot
 	for i := range set {

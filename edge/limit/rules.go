@@ -14,14 +14,14 @@ import (
 // RateRule is one rate limit of a node.
 type RateRule struct {
 	Name       string
-	Most       int           // requests within the span, and the burst
-	Span       time.Duration // how long an empty bucket needs until it is full again
-	CountedPer string        // whom the rule counts, as people read it
+	Most       int           // the most requests within the span, also at once
+	Span       time.Duration // the time in which an empty bucket becomes full again
+	CountedPer string        // whom the rule counts, in words for people
 }
 
-// These rules stand beside the rules of the tiers. A name that a caller gives without proof (an e-mail, a
-// checkout session, a device) is no limit by itself, because another name costs nothing: so beside
-// each such rule another one counts the network or the credential.
+// These are the rules besides those of the tiers. A caller can invent names such as an e-mail
+// address, a checkout session or a device. A limit for such a name alone would be useless, so
+// another rule also counts the network or the credential.
 var (
 	RuleEmail       = RateRule{"email", 200, time.Minute, "e-mail address whose password is tried, from all networks"}
 	RuleHolders     = RateRule{"holders", 600, time.Minute, "client network, for all of its checkout sessions"}
@@ -38,11 +38,12 @@ var (
 	RuleForeign     = RateRule{"foreign-codes", 600, time.Minute, "credential, for codes of other events that are journaled"}
 )
 
-// promoSpan is long, because a promo code is valid for weeks, in which somebody could try many codes.
+// promoSpan is longer than the span of most rules, because a promo code is valid for weeks and can
+// be guessed all that time.
 const promoSpan = 10 * time.Minute
 
-// RateRules are all rate limits, the rules of the tiers first. Each is multiplied by
-// BOXOFFICE_LIMITS_SCALE.
+// RateRules returns all rate limits, those of the tiers first. They are not scaled yet: the node
+// multiplies each by BOXOFFICE_LIMITS_SCALE (Scale).
 func RateRules() []RateRule {
 	var all []RateRule
 	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
@@ -51,17 +52,17 @@ func RateRules() []RateRule {
 	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RulePromos, RuleNetPromos, RuleTransfers, RuleExtensions, RuleTexts, RuleForeign)
 }
 
-// Ceiling is how many times the limit of a tier a network's callers, or an organization's API keys,
-// have together.
+// Ceiling limits what the callers of one network, or the API keys of one organization, may send
+// together: Ceiling times a tier's limit.
 const Ceiling = 10
 
-// Scale returns a limit multiplied by the deployment's scale and rounded up.
+// Scale returns a limit multiplied by the configured scale and rounded up.
 func Scale(perMinute int, scale float64) int {
 	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
 }
 
 // Refuse makes the refusal of a request that a tier's bucket does not allow. A payment provider
-// gets OVERLOADED instead of RATE_LIMITED: it understands that and sends the notice again.
+// gets OVERLOADED instead of RATE_LIMITED, because providers send a notice again after that status.
 func Refuse(tier route.Tier, v Verdict) error {
 	code := engine.RateLimited
 	if tier == route.TierProvider {
@@ -70,15 +71,15 @@ func Refuse(tier route.Tier, v Verdict) error {
 	return &engine.Refusal{Code: code, Retry: int((v.Retry + time.Second - 1) / time.Second)}
 }
 
-// DeviceName names a device within its credential.
+// DeviceName returns the name by which a credential's device is counted.
 func DeviceName(p *route.Principal, device string) string {
 	return CredentialName(p) + "/" + device
 }
 
-// OrganizationName names all API keys of an organization.
+// OrganizationName returns the name by which all API keys of an organization are counted together.
 func OrganizationName(org int64) string { return "organization/" + strconv.FormatInt(org, 10) }
 
-// CredentialName names a user or an API key.
+// CredentialName returns the name by which a signed-in user, or otherwise an API key, is counted.
 func CredentialName(p *route.Principal) string {
 	if p.Kinds.Has(route.User) {
 		return route.UserSubject(p.User)

@@ -9,21 +9,23 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// textMegabytes is the memory of the counts of changes.
+// textMegabytes is the memory for the counts of changes, in megabytes.
 const textMegabytes = 1
 
-// Texts counts on a node how often organizers change things with long texts, because each change writes all of a thing's
-// texts again. Any goroutine may call its methods.
+// Texts counts on a node how often organizers change records with long texts, such as an event.
+// They are limited (RuleTexts) because each change writes all texts of the record again. Any
+// goroutine may call its methods.
 type Texts struct {
 	table *Table
 	scale float64
 }
 
-// NewTexts makes the counts, their limit multiplied by scale.
+// NewTexts makes empty counts. scale multiplies the limit.
 func NewTexts(scale float64) *Texts { return &Texts{New(textMegabytes), scale} }
 
-// Change counts a change of a thing, or refuses it if there were too many. name identifies the thing; it must not be a
-// text from the request, in which the same thing can have several spellings.
+// Change counts a change of a record, or refuses it with VELOCITY_LIMITED. name identifies the
+// record among those that the operation changes. It must be the same however the request spells the
+// record's id.
 func (t *Texts) Change(c *route.Call, name ...any) error {
 	most := Scale(RuleTexts.Most, t.scale)
 	v := t.table.TakeWithin(t.table.Of(c.Op.ID, fmt.Sprint(name...)), most, RuleTexts.Span, c.Now)

@@ -1,5 +1,6 @@
-// Package live holds in a node's memory what the areas of the edge read most: which events exist, the pages of events,
-// and live seats and stock. So most reads ask neither Postgres nor an actor.
+// Package live keeps in a node's memory what the areas of the edge read most often: which events
+// exist (Events), public pages (Pages), and stock and seat maps (Feed). So most reads ask neither
+// Postgres nor an actor. Pages and Feed have to be closed.
 package live
 
 import (
@@ -15,14 +16,14 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Identity is the part of an event that never changes.
+// Identity has what never changes about an event: its public id and the number of its organization.
 type Identity struct {
 	PublicID engine.EventID
 	Org      int64
 }
 
-// Events remembers which events exist and to which organizations they belong. Any goroutine may call its methods. It
-// starts no goroutine.
+// Events remembers which events exist and which organizations they belong to. Its methods may be
+// called by any goroutine. It starts no goroutine.
 type Events struct {
 	read  *readmodel.Model
 	known *xsync.Map[int64, Identity]
@@ -33,9 +34,9 @@ func NewEvents(read *readmodel.Model) *Events {
 	return &Events{read: read, known: xsync.NewMap[int64, Identity]()}
 }
 
-// Find returns an event that exists; otherwise it refuses with EVENT_NOT_FOUND. Asking the actor of
-// an event that does not exist would create the actor, so the read model is asked first, once for
-// each event and node.
+// Find returns the identity of an event, or refuses with EVENT_NOT_FOUND if the event does not
+// exist. Asking the actor of an event that does not exist would create the actor, so Find asks the
+// read model first. It remembers the events that exist and asks only once for each of them.
 func (e *Events) Find(ctx context.Context, number int64) (Identity, error) {
 	if k, ok := e.known.Load(number); ok {
 		return k, nil
@@ -50,15 +51,16 @@ func (e *Events) Find(ctx context.Context, number int64) (Identity, error) {
 	return e.Remember(number, r.Details), nil
 }
 
-// Remember notes an event that exists.
+// Remember stores the identity of an event that exists, such as one that was just created, and
+// returns it.
 func (e *Events) Remember(number int64, t *event.Details) Identity {
 	k := Identity{PublicID: t.PublicID, Org: t.Org}
 	e.known.Store(number, k)
 	return k
 }
 
-// PublicID returns an event's public id, which answers show. If this node has not looked up the event yet, it returns
-// the event's number instead.
+// PublicID returns the event id that answers show. If this node has not looked the event up yet
+// (Find), it returns the event's number.
 func (e *Events) PublicID(number int64) string {
 	if k, ok := e.known.Load(number); ok {
 		return k.PublicID.String()
@@ -66,8 +68,8 @@ func (e *Events) PublicID(number int64) string {
 	return strconv.FormatInt(number, 10)
 }
 
-// ReadID reads an event id of a path or body: the public UUID or the number
-// (docs/rules.md, Conventions).
+// ReadID reads an event id from a path or a body, which is the public UUID or the number
+// (docs/rules.md, Conventions). It refuses with EVENT_NOT_FOUND if there is no such event.
 func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error) {
 	notFound := &engine.Refusal{Code: engine.EventNotFound}
 	number, ok := route.ReadNumber(id)
@@ -92,8 +94,8 @@ func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error)
 	return number, k, nil
 }
 
-// FindNamed returns the number of the event that a page's address names by its slug, its id or its number. No slug
-// looks like an id or a number.
+// FindNamed returns the number of the event that a page's address names by its slug, its public id
+// or its number. No slug looks like an id or a number.
 func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int64, error) {
 	_, isNumber := route.ReadNumber(name)
 	if _, err := engine.ParseID(name); isNumber || err == nil {
@@ -109,8 +111,8 @@ func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int6
 	})
 }
 
-// FindVisible returns the number and the page of the event with an id, if the caller may see the event. Otherwise it
-// refuses with EVENT_NOT_FOUND.
+// FindVisible returns the number and the page of the event that an id in a path or body names, if
+// the caller may see the event. Otherwise it refuses with EVENT_NOT_FOUND.
 func (p *Pages) FindVisible(c *route.Call, known *Events, id string) (int64, *Page, error) {
 	number, _, err := known.ReadID(c.Context, id)
 	if err != nil {
@@ -120,8 +122,8 @@ func (p *Pages) FindVisible(c *route.Call, known *Events, id string) (int64, *Pa
 	return number, page, err
 }
 
-// VisibleEvent returns the page of the event with a number, if the caller may see the event. Otherwise it refuses with
-// EVENT_NOT_FOUND.
+// VisibleEvent returns an event's page if the caller may see the event (Visible). Otherwise it
+// refuses with EVENT_NOT_FOUND.
 func (p *Pages) VisibleEvent(c *route.Call, number int64) (*Page, error) {
 	page, err := p.Event(c.Context, number)
 	if err == nil && !Visible(c, &page.Event.Record) {
@@ -131,8 +133,8 @@ func (p *Pages) VisibleEvent(c *route.Call, number int64) (*Page, error) {
 }
 
 // FindOwn reads an event id and makes sure that the event belongs to the caller's organization, and
-// that the caller may do the operation there. For the caller, an event of another organization does
-// not exist.
+// that the caller may do the operation there. An event of another organization is refused with
+// EVENT_NOT_FOUND.
 func (e *Events) FindOwn(c *route.Call, id string) (int64, error) {
 	number, k, err := e.ReadID(c.Context, id)
 	if err != nil {

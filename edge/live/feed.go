@@ -16,28 +16,28 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// Feed shows stock and seat maps from this node's memory: it asks an actor once, and then keeps the
-// answer up to date from the feed of committed facts. Its methods may be called by any goroutine.
+// Feed returns stock and seat maps from this node's memory. It asks an actor once, and then updates
+// the answer by the committed facts. Its methods may be called by any goroutine.
 type Feed struct {
 	stock *committed.Stock
 	seats *committed.Seats
 	log   *slog.Logger
 	node  *cluster.Node
 
-	life    context.Context //nolint:containedctx // the context of the reloads
+	life    context.Context //nolint:containedctx // of the reloads
 	end     context.CancelFunc
 	reloads sync.WaitGroup
 }
 
-// NewFeed shows what stock and seats learn from the committed facts. Before Start it can ask no
-// actor.
+// NewFeed makes a feed of stock and seats, which the node updates by the committed facts. Start
+// must be called before the feed is used.
 func NewFeed(stock *committed.Stock, seats *committed.Seats, log *slog.Logger) *Feed {
 	f := &Feed{stock: stock, seats: seats, log: log}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
 }
 
-// Start gives the feed the node through which it asks actors. It must be called before any other method.
+// Start sets the node by which the feed asks actors. Call it once, before any other method.
 func (f *Feed) Start(node *cluster.Node) { f.node = node }
 
 // Close ends the reloads and waits for them.
@@ -46,7 +46,8 @@ func (f *Feed) Close() {
 	f.reloads.Wait()
 }
 
-// Seats returns an event's seat map as it was last committed, also for an event that uses none.
+// Seats returns an event's seat map by the last committed facts. If the event has no seats, the
+// map's layout is nil.
 func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	if m, ok := f.seats.Get(number); ok {
 		return m, nil
@@ -59,8 +60,9 @@ func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, err
 	})
 }
 
-// Missed drops the state of all events except those for which kept returns true, and reloads the seat maps that somebody
-// watches. It is called when the feed may have missed facts.
+// Missed forgets the stock and the seat maps of all events except those for which kept returns
+// true, because this node may have missed facts about them. In the background, it loads the seat
+// maps that somebody watches again.
 func (f *Feed) Missed(kept func(event int64) bool) {
 	f.stock.Retain(kept)
 	for _, event := range f.seats.Retain(kept) {
@@ -68,7 +70,8 @@ func (f *Feed) Missed(kept func(event int64) bool) {
 	}
 }
 
-// reloadSeats loads a watched seat map again, as soon as its actor can be reached.
+// reloadSeats loads a watched seat map again. While that fails, it tries again every reloadPause,
+// until the map is loaded or the feed is closed.
 func (f *Feed) reloadSeats(event int64) {
 	for f.life.Err() == nil {
 		if _, known := f.seats.Get(event); known {
@@ -92,8 +95,8 @@ const (
 	reloadPause = 200 * time.Millisecond
 )
 
-// Left returns how many tickets of a type are left. It asks the type's actor the first time; from then on the feed of
-// facts keeps the number up to date.
+// Left returns how many tickets of a type are available now. It asks the type's actor the first
+// time, and then knows the stock from committed facts.
 func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := f.stock.Get(ref); ok {
 		return left, nil
@@ -110,8 +113,9 @@ func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	})
 }
 
-// Where returns the function that gives the label, section and row of a seat in the order's event, or nil if the order
-// has no seats. An event's map does not change while any of its seats is sold.
+// Where returns the function that tells the places of an order's seats, or nil if the order has no
+// seats. An event's layout does not change while any of its seats is sold, so the places stay
+// right.
 func (f *Feed) Where(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil

@@ -8,9 +8,10 @@ import (
 	"boxoffice/persistence/numbers"
 )
 
-// NumberOf returns a new number for what a request creates, such as an event; parent is what the number belongs to. With
-// an Idempotency-Key, every attempt with the same body gets the same number, so that an attempt after the node has
-// died finds what was created before.
+// NumberOf returns the number for the new thing that a request creates, such as an event of the
+// organization parent. Every attempt with the same Idempotency-Key, body and parent gets the same
+// number, so a repeat finds what an earlier attempt has created. Without a key, each call gets a
+// new number.
 func NumberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
 	if c.IdempotencyKey == "" {
 		return lease.Next(c.Context)

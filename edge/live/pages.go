@@ -26,31 +26,32 @@ import (
 )
 
 const (
-	pageLife   = time.Second      // how old a cached public page may be
+	pageLife   = time.Second      // how old a cached public page may be when it is shown
 	outageLife = 10 * time.Minute // how long a page is kept while the database is away, if there is room
 	keptLife   = time.Hour        // how long a page that never changes is kept, if there is room
-	cacheSize  = 64 << 20         // most bytes of cached pages
-	// pageBytes is about how many bytes a page takes, as the cache counts it.
+	cacheSize  = 64 << 20         // bytes of cached pages
+	// pageBytes is the size in bytes for which the cache counts a page of unknown size.
 	pageBytes = 4 << 10
 )
 
 // Pages caches public reads on this node for a second, and longer while the database is
-// unreachable, so that an on-sale's reads touch neither Postgres nor the actors. Its methods may be
+// unreachable. So most reads during a rush ask neither Postgres nor the actors. Its methods may be
 // called by any goroutine.
 type Pages struct {
 	PagesDeps
 	cache *ristretto.Cache[string, kept]
-	// searches and reads admit public reads to the database.
+	// searches and reads limit how many public reads ask the database at once.
 	searches, reads *readGate
-	listed          atomic.Uint64 // counts the writes on this node that change what lists show
-	// forgotten counts by key how often a page was to be made again. A page is shown while its count
-	// is still the one from before it was read, so that a page which was being made at that moment is
-	// not shown either. Keys that share a count make each other's pages again, which does no harm.
+	listed          atomic.Uint64 // how often Refresh was called; part of the keys of lists, so that a change makes all lists again
+	// forgotten counts how often Forget was called, by a hash of the key. A page is shown only
+	// while its count is the same as before the page was made. So a page that was being made during
+	// Forget is not shown either. Keys with the same hash forget each other's pages, which does no
+	// harm.
 	forgotten [4096]atomic.Uint32
 	seed      maphash.Seed
 }
 
-// PagesDeps are the stores that pages are read from.
+// PagesDeps are the stores from which pages are made.
 type PagesDeps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
@@ -60,7 +61,7 @@ type PagesDeps struct {
 	Settled  func(context.Context) error // waits until the read model has everything that is committed
 }
 
-// OpenPages makes Pages with an empty cache. Close ends it.
+// OpenPages makes Pages with an empty cache. The caller has to call Close.
 func OpenPages(d PagesDeps) (*Pages, error) {
 	cache, err := ristretto.NewCache(&ristretto.Config[string, kept]{
 		NumCounters: 100_000, MaxCost: cacheSize, BufferItems: 64, IgnoreInternalCost: true,
@@ -71,43 +72,45 @@ func OpenPages(d PagesDeps) (*Pages, error) {
 	return &Pages{PagesDeps: d, cache: cache, searches: searchGate(), reads: pageGate(), seed: maphash.MakeSeed()}, nil
 }
 
-// Close ends the cache.
+// Close ends the cache and its goroutines.
 func (p *Pages) Close() { p.cache.Close() }
 
-// CachePage returns what the cache has under a key, or calls make and keeps the result. While the
-// database is unreachable it returns the last result: an old page is better than none.
+// CachePage returns what the cache has under a key, or calls make and caches the result for
+// pageLife. If make fails because the database is unreachable, it returns the last result, which is
+// at most outageLife old.
 func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T, error)) (T, error) {
 	return CacheFor(ctx, p, pageLife, key, make)
 }
 
-// CacheFor does what CachePage does, but lets a page be as old as fresh instead of a second.
+// CacheFor is like CachePage, but a page may be up to fresh old when it is shown.
 func CacheFor[T any](ctx context.Context, p *Pages, fresh time.Duration, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{pageBytes, fresh, outageLife}, key, make)
 }
 
-// KeepPage does what CachePage does, for a page of about size bytes that never changes as long as it has this key.
+// KeepPage is like CachePage, for a page of about size bytes whose content never changes under its
+// key. It is cached for keptLife.
 func KeepPage[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{size, keptLife, keptLife}, key, make)
 }
 
-// CacheSearch does what CachePage does, for a list of about size bytes that takes a search. It makes the list again
-// after any write on this node that changes what lists show.
+// CacheSearch is like CachePage, for a list of about size bytes whose making takes a search in the
+// database. A call of Refresh on this node makes all lists again.
 func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.searches, term{size, pageLife, pageLife}, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
 }
 
-// term says how long a page is kept.
+// term says how large a page is and how long it is kept.
 type term struct {
 	size  int64         // bytes, roughly
 	fresh time.Duration // how old a page may be when it is shown
-	kept  time.Duration // how old a page may be while the database is unreachable
+	kept  time.Duration // how old it may be while the database is unreachable
 }
 
 // kept is a page in the cache.
 type kept struct {
 	page      any
 	old       time.Time // after this time the page is shown only while the database is unreachable
-	forgotten uint32    // forgottenOf of its key before the page was made
+	forgotten uint32    // the key's count in Pages.forgotten before the page was made
 }
 
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
@@ -133,8 +136,8 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	return t, err
 }
 
-// cached returns the page under a key, if the page is still fresh at the given time and was not forgotten since it was
-// made. At the zero time every page is fresh.
+// cached returns what the cache has under a key, if the page is still fresh at the given time and
+// was not forgotten. With the zero time, it returns a page of any age that the cache still has.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
 	if !ok || !at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load() {
@@ -144,19 +147,21 @@ func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	return t, ok
 }
 
-// Page is an event with its ticket types, as the read model has them.
+// Page is an event with its ticket types, as the read model has them, and with what else an event's
+// page shows.
 type Page struct {
 	Event  readmodel.Event
 	Types  []readmodel.TicketType
 	Org    api.Organizer
-	Frames []string         // origins whose pages may frame the event
-	Told   *program.Program // the schedule, the sections and the page's settings
-	Course *course.Content  // the content of an online course; nil for other events
+	Frames []string         // origins whose pages may show the event in a frame
+	Told   *program.Program // the program: what the page tells besides the event's record
+	Course *course.Content  // nil unless the event is an online course
 }
 
 func pageKey(number int64) string { return "event/" + strconv.FormatInt(number, 10) }
 
-// Event reads an event and its types through the cache.
+// Event returns an event's page through the cache, or refuses with EVENT_NOT_FOUND. It does not
+// check whether the caller may see the event (VisibleEvent).
 func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 	return CachePage(ctx, p, pageKey(number), func() (*Page, error) {
 		e, err := p.Read.EventByNumber(ctx, number)
@@ -186,8 +191,8 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 	})
 }
 
-// OrganizerOf returns what the public sees of an organization. The link to the logo is as the organization stored it,
-// which may be a path on this server.
+// OrganizerOf returns what the public sees of an organization. The address of the logo is as the
+// organization wrote it.
 func OrganizerOf(o *accounts.Profile) api.Organizer {
 	return api.Organizer{
 		ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug, Description: view.Optional(o.Description),
@@ -198,9 +203,10 @@ func OrganizerOf(o *accounts.Profile) api.Organizer {
 // settleWait is how long an organizer's write waits for the read model.
 const settleWait = 2 * time.Second
 
-// Refresh makes what an organizer has written visible to the next reader: it waits until the read
-// model has it, as far as settleWait allows, and forgets this node's page of the event and its lists.
-// A page that lags longer is better than an error, because the write is done.
+// Refresh makes what an organizer has changed about an event visible to this node's next readers.
+// It waits until the read model has the change, at most settleWait, and forgets the event's page
+// and all lists. If the read model takes longer, readers see the old page for a moment, because the
+// change is made and must not be answered with an error.
 func (p *Pages) Refresh(ctx context.Context, number int64) {
 	ctx, cancel := context.WithTimeout(ctx, settleWait)
 	defer cancel()
@@ -209,15 +215,16 @@ func (p *Pages) Refresh(ctx context.Context, number int64) {
 	p.listed.Add(1)
 }
 
-// Forget forgets the page under a key, so that it is made again for the next reader.
+// Forget drops the page under a key, so that the next reader gets a new one.
 func (p *Pages) Forget(key string) { p.forgottenOf(key).Add(1) }
 
-// forgottenOf returns the counter of how often the page under a key was forgotten.
+// forgottenOf returns the counter of Forget for a key.
 func (p *Pages) forgottenOf(key string) *atomic.Uint32 {
 	return &p.forgotten[maphash.String(p.seed, key)%uint64(len(p.forgotten))]
 }
 
-// NotFoundAs turns the read model's "not found" into a refusal with the given code.
+// NotFoundAs turns the read model's ErrNotFound into a refusal with the given code. It passes other
+// errors on.
 func NotFoundAs(err error, code engine.Code) error {
 	if errors.Is(err, readmodel.ErrNotFound) {
 		return &engine.Refusal{Code: code}

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// Many clients read only the first page of tools and give all of it to their model, which must have room left for
-// other things. So the list is brief: a sentence for each tool, and schemas without limits, without the types
-// of answers, and without descriptions that are longer than maxWords. The resource openapi.json has everything that
-// is left out, and a refusal names the field and its limit.
-const maxWords = 10 // most bytes of an argument's description
+// Many clients read only the first page of the list of tools and give all of it to their model,
+// which then has little room for anything else. So the list is brief: it has one sentence for each
+// tool, and schemas without bounds, without the types of answers, and without descriptions that are
+// longer than maxWords. The resource openapi.json has everything that is left out, and a refusal
+// names the field and its bound.
+const maxWords = 10 // the most bytes (despite the name) of an argument's description
 
-// leftOut are the members of a schema that a brief one does without.
+// leftOut are the members of a schema that shortenSchema drops.
 var leftOut = map[string]bool{
 	"examples": true, "default": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true, "uniqueItems": true,
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "pattern": true, "additionalProperties": true,
 }
 
-// usual are the arguments that many tools have. They get no description, because the server's instructions explain
-// them once.
+// usual are arguments that many tools have. The instructions explain them once, so their
+// descriptions are dropped.
 var usual = map[string]bool{"idempotencyKey": true, "orgId": true, "cursor": true, "limit": true}
 
-// shortenSchema returns a brief copy of the schema of the argument name. It also removes null from types, because
-// some models' interfaces don't accept null as one of several types. Nothing is lost by that: an argument that may
-// be null may also be left out.
+// shortenSchema returns a brief copy of the schema of the argument that is called name. It also
+// drops null from types, because some models' interfaces accept only a single type. Nothing is
+// lost: an argument that may be null may be left out as well.
 func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {
@@ -59,8 +60,8 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	return out
 }
 
-// isTelling reports whether a format helps a model to write a value. The formats of JSON Schema do. Our own formats,
-// such as that of an id, don't, and a refusal explains them.
+// isTelling reports whether a format tells a model how to write a value. The formats of JSON Schema
+// do. Our own formats, such as that of an id, are dropped, because a refusal explains them.
 func isTelling(format any) bool {
 	return format == "date-time" || format == "date" || format == "email" || format == "uri"
 }
@@ -81,8 +82,8 @@ func shortenPart(part any, name string) any {
 	return part
 }
 
-// withoutNull returns the one type in a list of types that is not null. No schema of ours has a list with several
-// others.
+// withoutNull returns the first type of a list that is not null, or types itself if it is no list.
+// Our schemas have no lists of types but a type and null.
 func withoutNull(types any) any {
 	if several, ok := types.([]any); ok {
 		for _, one := range several {

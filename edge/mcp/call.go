@@ -22,13 +22,13 @@ import (
 	"boxoffice/engine"
 )
 
-// Request is a tool call as a request to its operation. It has everything that an HTTP request has except
-// credentials, which are those of the tool's caller.
+// Request is what a tool call asks of its operation. It has everything that a client's HTTP request
+// for the operation would have, except credentials: those of the caller of the tool are used.
 type Request struct {
-	Params         map[string]string // the path's parameters, percent-encoded
-	Path           string            // with them
-	Query          string            // the encoded query string; empty: none
-	Body           []byte            // JSON; nil: none
+	Params         map[string]string // the path's parameters by name, percent-encoded
+	Path           string            // the operation's path with Params in it
+	Query          string            // the encoded query string, or ""
+	Body           []byte            // JSON, or nil if the operation has no body
 	IdempotencyKey string
 }
 
@@ -36,23 +36,25 @@ type Request struct {
 type Answer struct {
 	Status     int
 	Body       []byte
-	RetryAfter string // seconds until a repeat makes sense; empty: the answer does not say
-	Replayed   bool   // the answer repeats that of an earlier request
+	RetryAfter string // the header Retry-After, in seconds, or ""
+	Replayed   bool   // whether this is the stored answer to an earlier request with the same Idempotency-Key
 }
 
-// sayText returns a result that consists of a text. isError says that the call did not succeed, for the model.
+// sayText makes the result of a tool call from a text. isError tells the model that the call did
+// not succeed.
 func sayText(text string, isError bool) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: isError}
 }
 
-// invalidParams returns the protocol's error for a call that cannot be understood. The client handles this error;
-// its model sees only results, also those with isError.
+// invalidParams is the protocol's error for a call that cannot be understood. The client handles
+// such an error; the model sees only results, also those with isError.
 func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// callTool carries a tool out. A refusal of the operation is a result in words, and so are
-// arguments that make no request: the model reads them and can mend its call.
+// callTool carries out a tool call. A refusal by the operation becomes a result in words, and so do
+// arguments from which no request can be made, because the model reads results and can correct its
+// call.
 func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallToolResult, error) {
 	var args map[string]jsontext.Value
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
@@ -63,14 +65,14 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 		return sayText(wrong, true), nil
 	}
 	c := callerOf(ctx)
-	// From here the operation's own rate limit counts the message, even if the operation
+	// From here on, the rate limit of the operation counts the message, even if the operation
 	// refuses it.
 	c.performed = true
 	answer := c.Perform(t.op, request)
 	if answer.Status >= http.StatusMultipleChoices {
 		return sayText(answer.sayRefusal(), true), nil
 	}
-	// For a repeated answer, the public fact was made with the first answer.
+	// The fact about a replayed answer was published when the answer was first given.
 	if c.Principal.Kinds.Has(route.Key) && t.op.Writes() && !answer.Replayed {
 		s.tellAction(ctx, c, t, request, answer)
 	}
@@ -82,8 +84,9 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 	return result, nil
 }
 
-// makeRequest makes a request from a tool's arguments. It ignores arguments that the tool does not have, because
-// models invent some. If the arguments make no request, r is nil and wrong says why, for the model.
+// makeRequest makes a request from a tool's arguments. It ignores arguments that the tool does not
+// have, because models sometimes invent arguments. If no request can be made, r is nil and wrong
+// tells the model why.
 func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong string) {
 	r = &Request{Params: make(map[string]string, len(t.path)), Path: t.op.Path}
 	for _, name := range t.path {
@@ -114,8 +117,9 @@ func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong st
 	return r, ""
 }
 
-// makeBody makes a JSON object of the arguments that belong to the body. It sorts the members, so that the same
-// arguments make the same bytes, because a repeat with an Idempotency-Key must have the same body.
+// makeBody makes a JSON object of the arguments that belong into the body. The members are sorted,
+// so that the same arguments make the same bytes, by which the server recognizes a repeat with the
+// same Idempotency-Key.
 func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 	b := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -125,14 +129,15 @@ func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b, _ = jsontext.AppendQuote(b, name) // the document's names are UTF-8
+		b, _ = jsontext.AppendQuote(b, name) // the names come from the document and are valid UTF-8
 		b = append(append(b, ':'), args[name]...)
 	}
 	return append(b, '}')
 }
 
-// textOf returns an argument in the form for a path or a query, in which commas separate the elements of a list. It
-// returns "" for an argument that is null or missing. ok is false for an object and for a list within a list.
+// textOf returns an argument as it stands in a path or a query, where the elements of a
+// list are separated by commas. An argument that is null or not there gives an empty text.
+// ok is false for an object and for a list within a list.
 func textOf(v jsontext.Value) (text string, ok bool) {
 	switch v.Kind() { //nolint:exhaustive // null, and an argument that is not there
 	case '"':
@@ -157,8 +162,8 @@ func textOf(v jsontext.Value) (text string, ok bool) {
 	return "", true
 }
 
-// sayRefusal returns a refusal as a text for the model: code, status, message, details, when to try again, and the
-// request's id for support.
+// sayRefusal returns the text of a refusal for the model: code, status, message, details, when to
+// try again, and the request's id for support.
 func (a *Answer) sayRefusal() string {
 	var envelope struct {
 		Error struct {
@@ -184,12 +189,12 @@ func (a *Answer) sayRefusal() string {
 	return text + "\nRequest: " + envelope.Meta.RequestID
 }
 
-// tellWithin is how long a tool call waits at most until the public fact about it (agent.action) is stored.
+// tellWithin bounds how long a tool call waits until the public fact about it (agent.action) is written.
 const tellWithin = 5 * time.Second
 
-// tellAction stores the public fact agent.action about a write, for the organization of the key that made it. The
-// write has happened by then, so an error here is only logged. It does not use the call's deadline, which may have
-// passed while the operation ran.
+// tellAction publishes the fact agent.action about a write to the organization of the API key that
+// made it. The write has succeeded by then, so an error here is only logged. The call's deadline
+// does not apply, because it may have passed while the operation ran; tellWithin does.
 func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request, a *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()

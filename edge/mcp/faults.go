@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// fault is an error of the protocol (JSON-RPC 2.0, 5.1). Its data holds our own code and details, in the form of the
-// API's errors.
+// fault is an error of the protocol (JSON-RPC 2.0, 5.1). Its data has our own code and details, as
+// in the API's error envelope.
 type fault struct {
 	Code    int64  `json:"code"`
 	Message string `json:"message"`
@@ -36,8 +36,8 @@ func newFault(code int64, issue route.Issue) *fault {
 	return f
 }
 
-// reply makes the answer to the message with the id. If the message has no readable id, the answer has the id null,
-// as JSON-RPC demands.
+// reply answers the message that has the id. JSON-RPC asks for the id null if the message
+// has none that can be read.
 func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	if len(id) == 0 {
 		id = jsontext.Value("null")
@@ -50,7 +50,7 @@ func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	return &Reply{Status: http.StatusBadRequest, Body: body, header: http.Header{}}, err
 }
 
-// message has the members of a client's message that this package reads. The SDK reads the whole message again.
+// message has the members of a client's message that this package reads. The SDK reads the others.
 type message struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
@@ -59,9 +59,9 @@ type message struct {
 
 const notAMessage = "the body must be one message of JSON-RPC 2.0 in UTF-8, with no name given twice"
 
-// readMessage reads a message as strictly as the bodies of the API are read. The SDK would
-// take batches, and names that are given twice, where two readers may see two different
-// messages.
+// readMessage reads a message as strictly as the bodies of the API are read. The SDK alone would
+// accept batches, and objects with the same name twice, which two readers may understand
+// differently.
 func readMessage(body []byte) (m message, f *fault) {
 	var raw map[string]jsontext.Value
 	switch err := json.Unmarshal(body, &raw); {
@@ -71,12 +71,11 @@ func readMessage(body []byte) (m message, f *fault) {
 	default:
 		return m, newFault(jsonrpc.CodeParseError, route.Issue{Code: route.IssueJSON, Message: notAMessage})
 	}
-	// An id of another type is left out of the answer and refused below.
+	// An id of another type is refused below, and the answer then has the id null.
 	if id := raw["id"]; id.Kind() == '"' || id.Kind() == '0' {
 		m.ID = id
 	}
-	// A message with a result or an error answers a question of the server's, and needs no
-	// method.
+	// A message with a result or an error is a client's answer to the server, and needs no method.
 	_, answers := raw["result"]
 	if raw["error"] != nil {
 		answers = true
@@ -92,15 +91,15 @@ func readMessage(body []byte) (m message, f *fault) {
 	return m, nil
 }
 
-// methods are the methods that the SDK answers. faultOf needs them to tell an unknown
-// method from wrong parameters.
+// methods are the methods that the SDK answers. By them, faultOf distinguishes an unknown method
+// from wrong parameters.
 var methods = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, callMethod: true, "tools/list": true, "prompts/list": true, "prompts/get": true,
 	"resources/list": true, "resources/read": true, "resources/templates/list": true,
 }
 
-// refuseEndless refuses the one method whose answer would never end. The server answers
-// each message with one JSON body, so it could not send such a stream.
+// refuseEndless refuses subscriptions/listen, whose answer would be a stream without end. The
+// server answers each message with one JSON body. For all other methods it returns nil.
 func refuseEndless(m *message) *fault {
 	if m.Method != "subscriptions/listen" {
 		return nil
@@ -110,12 +109,12 @@ func refuseEndless(m *message) *fault {
 	})
 }
 
-// faultOf makes a fault for a message that the SDK refused with a plain text. The text does not say what kind of
-// error it is, so faultOf works that out from the message.
+// faultOf makes a fault for a message that the SDK refused in plain text. The text does not say
+// which kind of error it is, so faultOf derives the kind from the message.
 func faultOf(m *message, words string) *fault {
 	issue := route.Issue{Code: route.IssueFormat, Message: words}
 	switch {
-	case m.ID == nil: // a request that is sent as a notification
+	case m.ID == nil: // a message without an id: a request that was sent as a notification
 		return newFault(jsonrpc.CodeInvalidRequest, issue)
 	case !methods[m.Method]:
 		return newFault(jsonrpc.CodeMethodNotFound, issue)

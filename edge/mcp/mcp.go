@@ -1,11 +1,12 @@
 // Package mcp is the API for agents: the Model Context Protocol over streamable HTTP,
 // without sessions (docs/mcp.md).
 //
-// The official SDK implements the protocol. This package owns what the SDK serves: the tools, one for each row of the
-// route table that takes and answers JSON, the prompts that name them, the resources, and which of these a caller is
-// shown. It performs no operation itself. Package edge/server, the only caller, treats each tool call as a request
-// to the row (Caller.Perform), so that the row's limits, scopes and idempotency apply. A Server is made once, may
-// be used by several goroutines and has nothing to stop.
+// The official SDK implements the protocol. This package owns what the SDK serves: the tools, one
+// for each row of the route table that takes and answers JSON, the prompts that name tools, the
+// resources, and which tools and prompts a caller is shown. It carries no operation out. Package
+// edge/server, the only caller, handles each tool call like an HTTP request for the operation
+// (Caller.Perform), so that the row's limits, scopes and idempotency apply. A Server is made once,
+// may be used by several goroutines and has nothing to stop.
 package mcp
 
 import (
@@ -29,17 +30,17 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// versions are the versions of the protocol that the server speaks, the newest first. The
-// newest has no handshake: its clients say the version with each request.
+// versions are the versions of the protocol that the server speaks, the newest first. The newest
+// has no handshake; its clients name the version in each request.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// maxPlain is the most bytes of a message that calls no tool. It is small because the SDK quotes in its answer what
-// it can't read, and reads cursors with encoding/gob, which is not made for hostile input. A tool call may be as
-// large as its operation's body.
+// maxPlain bounds a message that calls no tool, in bytes. The SDK's answer quotes what it can't
+// read, and it decodes cursors with encoding/gob, which is not made for hostile input. A tool call
+// may be as large as its operation's body.
 const maxPlain = 64 << 10
 
-// pageLength is the most tools on a page of the list. It is more than there are, because many clients read only the
-// first page.
+// pageLength is how many tools a page of the list has at most: more than there are, because many
+// clients read the first page alone.
 const pageLength = 256
 
 // instructions are for the model that is to use the tools.
@@ -51,7 +52,7 @@ const instructions = "Every tool is an operation of the Boxoffice API. The list 
 	"Lists have pages: pass `nextCursor` of an answer as `cursor`. " +
 	"Give every write an `idempotencyKey`, a new UUID, and repeat the call with the same one when its answer was lost."
 
-// Config configures a Server.
+// Config has the route table and the stores that a Server works with.
 type Config struct {
 	Ops      []route.Op
 	Document []byte // the OpenAPI document of Ops, as JSON
@@ -76,7 +77,7 @@ func New(cfg Config) (*Server, error) {
 	server := sdk.NewServer(&sdk.Implementation{Name: "boxoffice", Title: "Boxoffice", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions: instructions, PageSize: pageLength, SupportedProtocolVersions: versions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
-		// Each caller is shown other tools and prompts.
+		// Different callers see different tools and prompts, so no shared cache may keep the lists.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
 	server.AddReceivingMiddleware(s.hideForbidden, catchPanic)
@@ -113,18 +114,19 @@ func (s *Server) addResources(server *sdk.Server) error {
 	return nil
 }
 
-// Caller is the sender of one message. The Server's handlers read it from the context, because the SDK calls them on a
-// goroutine of its own.
+// Caller is who sent a message. It lives for that message only. The handlers, which the SDK calls
+// in goroutines of its own, find it in their context (callerOf).
 type Caller struct {
 	Principal route.Principal
 	Now       time.Time
 	// Count counts the message against the caller's limit. Its error is the HTTP answer.
 	Count func() error
-	// Perform performs an operation as a request of the caller, which counts in the rate limits by itself.
+	// Perform carries out an operation as if the caller had sent its HTTP request, and counts it
+	// against the operation's limit.
 	Perform func(op *route.Op, r *Request) *Answer
 
-	performed bool // the message was a tool call, which Perform has counted as its operation
-	// panicked is the value of a handler's panic; nil: no handler has panicked.
+	performed bool // whether the message was a tool call that Perform has counted
+	// panicked is the value with which a handler panicked, or nil.
 	panicked any
 }
 
@@ -136,36 +138,37 @@ func callerOf(ctx context.Context) *Caller {
 	return c
 }
 
-// Reply is the HTTP answer to a message. The SDK writes it as it would write to a
-// connection. The reply to a notification has no Body.
+// Reply is the HTTP answer to a message. It is an http.ResponseWriter, into which the SDK writes.
+// The reply to a notification has no Body.
 type Reply struct {
 	Status int
 	Body   []byte
 	header http.Header
 }
 
-// Header makes it an http.ResponseWriter.
+// Header returns the headers that the SDK sets, for http.ResponseWriter.
 func (r *Reply) Header() http.Header { return r.header }
 
-// WriteHeader makes it an http.ResponseWriter.
+// WriteHeader sets the status, for http.ResponseWriter.
 func (r *Reply) WriteHeader(status int) { r.Status = status }
 
-// Write makes it an http.ResponseWriter.
+// Write appends to the body and never fails, for http.ResponseWriter.
 func (r *Reply) Write(b []byte) (int, error) {
 	r.Body = append(r.Body, b...)
 	return len(b), nil
 }
 
-// Answer answers the message in body, with the protocol's headers that came with it. It
-// returns an error if the message is refused as an HTTP request, for its size or the
-// caller's limit. A message that the protocol refuses gets a Reply like any other.
+// Answer answers the message in body, with the protocol's headers that came with it. It returns an
+// error, which becomes an HTTP error, if the message is too large or exceeds the caller's limit. A
+// message that is wrong by the protocol gets a Reply with a fault. If a handler panicked, Answer
+// panics with the same value.
 func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body []byte) (*Reply, error) {
 	m, wrong := readMessage(body)
 	if wrong == nil {
 		wrong = refuseEndless(&m)
 	}
 	method := m.Method
-	if wrong != nil || method != callMethod { // a tool call is counted as the request that it performs
+	if wrong != nil || method != callMethod { // Perform counts a tool call
 		if err := c.Count(); err != nil {
 			return nil, err
 		}
@@ -180,7 +183,8 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 			Details: map[string]int{"maxBytes": maxPlain},
 		}
 	}
-	// Only the operation has a deadline. Its result is sent to the client, however late.
+	// The operation has a deadline of its own (Perform). The message has none, so that the result
+	// of the operation is answered even if it is late.
 	ctx = context.WithValue(context.WithoutCancel(ctx), callerKey{}, c)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(body))
 	if err != nil {
@@ -188,17 +192,17 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 	}
 	r.Header = header
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK insists on both
+	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK demands both types
 	reply := &Reply{Status: http.StatusOK, header: http.Header{}}
 	s.handler.ServeHTTP(reply, r)
 	if c.panicked != nil {
-		panic(c.panicked) // package edge/server catches the panic
+		panic(c.panicked) // the server's handler of the HTTP request recovers it
 	}
-	// A tool call that did not get as far as its operation has not been counted yet.
+	// A tool call that failed before its operation was performed has not been counted yet.
 	if method == callMethod && !c.performed {
 		err = c.Count()
 	}
-	if err == nil && strings.HasPrefix(reply.header.Get("Content-Type"), "text/plain") { // the SDK says no more than that
+	if err == nil && strings.HasPrefix(reply.header.Get("Content-Type"), "text/plain") { // the SDK refuses a message in plain text
 		return faultOf(&m, strings.TrimSpace(string(reply.Body))).reply(m.ID)
 	}
 	return reply, err
@@ -207,8 +211,8 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 // callMethod is the method that calls a tool.
 const callMethod = "tools/call"
 
-// hideForbidden removes from the lists of tools and prompts what the caller may not call. A
-// call of a tool that was hidden is still refused by the operation itself.
+// hideForbidden removes from the lists of tools and prompts those that the caller may not call. It
+// does not stop the call of a hidden tool; the operation itself refuses that.
 func (s *Server) hideForbidden(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
@@ -226,8 +230,8 @@ func (s *Server) hideForbidden(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// catchPanic keeps a panic from taking the node down: the SDK handles messages in
-// goroutines of its own, where nobody would recover it. Answer raises it again in the
+// catchPanic recovers a panic of a handler, because the SDK calls handlers in goroutines of its
+// own, where nobody else would recover it and the node would end. Answer panics again in the
 // goroutine of the request.
 func catchPanic(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {

@@ -23,18 +23,18 @@ const idempotencyKey = "idempotencyKey"
 type tool struct {
 	op          *route.Op
 	listed      sdk.Tool
-	path, query []string        // names of the arguments in the path and in the query
-	inBody      map[string]bool // names of the arguments in the body, where an argument of the query may be too
+	path, query []string        // the names of the arguments in the path and in the query
+	inBody      map[string]bool // the arguments in the body; an argument may be both in the query and in the body
 }
 
-// mayCall reports whether the server would let the caller use the operation, as far as that does not depend on the
-// request.
+// mayCall reports whether the server would let the caller perform an operation, as far as its
+// credentials alone decide that.
 func mayCall(p *route.Principal, op *route.Op) bool {
 	mayIn := func(g route.Grant) bool { return route.CheckGrant(op, g) == nil }
 	switch {
 	case route.RefuseAwayFromGates(op, p) != nil:
 		return false
-	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // A key needs the scopes even for an operation that is public.
+	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // a key needs the scopes even if the operation is also public
 		return mayIn(p.Grants[0])
 	case op.Auth.Has(route.Public):
 		return true
@@ -46,7 +46,7 @@ func mayCall(p *route.Principal, op *route.Op) bool {
 	return op.Auth.Has(p.Kinds) && slices.ContainsFunc(p.Grants, mayIn)
 }
 
-// document is what tools are made of.
+// document has the parts of the OpenAPI document from which tools are made.
 type document struct {
 	Paths      map[string]map[string]operation `json:"paths"`
 	Components struct {
@@ -75,10 +75,11 @@ type content struct {
 	} `json:"content"`
 }
 
-// jsonSchema is the schema of the content as JSON; nil: it has none.
+// jsonSchema returns the schema of the content as JSON, or nil if it has none.
 func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
 
-// addTools adds a tool for each row that takes and answers JSON, except those that only a payment provider can call.
+// addTools adds a tool for each row that takes and answers JSON, except those that only payment
+// providers call.
 func (s *Server) addTools(server *sdk.Server) error {
 	var d document
 	if err := json.Unmarshal(s.Document, &d); err != nil {
@@ -108,7 +109,7 @@ func (s *Server) addTools(server *sdk.Server) error {
 
 var wordBorder = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// toolName is an operation id in snake case.
+// toolName returns an operation's id in snake case.
 func toolName(id string) string {
 	return strings.ToLower(wordBorder.ReplaceAllString(id, "${1}_$2"))
 }
@@ -118,14 +119,14 @@ func (d *document) makeTool(op *route.Op, o *operation) (*tool, error) {
 	input := map[string]any{"type": "object"}
 	t.describeInput(d, o, input)
 	t.listed = sdk.Tool{Name: toolName(op.ID), Description: firstSentence(o.Description), Annotations: annotateTool(op)}
-	schema, err := json.Marshal(shortenSchema(d.selfContained(input), ""), route.Encoding) // once for all lists
+	schema, err := json.Marshal(shortenSchema(d.selfContained(input), ""), route.Encoding) // the schema is made once, and not for each list of tools
 	t.listed.InputSchema = jsontext.Value(schema)
 	return t, err
 }
 
-// annotateTool tells a client what to ask its user about before a call. An operation that
-// only adds answers 201; other writes may end or replace something, and some that add spend money or
-// tickets.
+// annotateTool returns the hints by which a client decides whether to ask its user before a call. A
+// write is destructive unless it answers 201, which means that it only adds something, and does not
+// spend money or tickets (Spends).
 func annotateTool(op *route.Op) *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{
 		ReadOnlyHint:    !op.Writes(),
@@ -135,7 +136,8 @@ func annotateTool(op *route.Op) *sdk.ToolAnnotations {
 	}
 }
 
-// describeInput makes one schema of path, query and body.
+// describeInput writes the parameters of the path and the query and the members of the body into
+// one schema, input, and notes in t where each argument belongs.
 func (t *tool) describeInput(d *document, o *operation, input map[string]any) {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range o.Parameters {
@@ -149,7 +151,7 @@ func (t *tool) describeInput(d *document, o *operation, input map[string]any) {
 		case "query":
 			t.query = append(t.query, p.Name)
 		default:
-			continue // a reference to a header that the middle reads
+			continue // a header, which the server itself reads
 		}
 		properties[p.Name] = schema
 		if p.Required {
@@ -179,14 +181,15 @@ func (t *tool) describeInput(d *document, o *operation, input map[string]any) {
 	}
 }
 
-// componentPath is where the document has its schemas, definitionPath where a tool's schema
-// has those that it refers to.
+// componentPath begins the references to schemas in the document. definitionPath begins those in a
+// tool's schema, which has its own copies of what it refers to.
 const (
 	componentPath  = "#/components/schemas/"
 	definitionPath = "#/$defs/"
 )
 
-// resolveRef returns the schema that a schema refers to, or the schema itself if it is no reference.
+// resolveRef returns the component that a schema refers to, or the schema itself if it refers to
+// none.
 func (d *document) resolveRef(schema map[string]any) map[string]any {
 	ref, _ := schema["$ref"].(string)
 	if named, ok := d.Components.Schemas[strings.TrimPrefix(ref, componentPath)].(map[string]any); ok {
@@ -195,7 +198,8 @@ func (d *document) resolveRef(schema map[string]any) map[string]any {
 	return schema
 }
 
-// selfContained returns a copy of a schema that contains the components to which it refers.
+// selfContained returns a copy of a schema that has copies of all components that it refers to in
+// $defs.
 func (d *document) selfContained(schema map[string]any) map[string]any {
 	definitions := map[string]any{}
 	out, _ := d.copySchema(d.resolveRef(schema), definitions).(map[string]any)
@@ -205,8 +209,8 @@ func (d *document) selfContained(schema map[string]any) map[string]any {
 	return out
 }
 
-// copySchema copies a part of a schema, and adds the components that it refers to to the
-// definitions.
+// copySchema copies a part of a schema with references to $defs, and adds the components that the
+// part refers to to definitions.
 func (d *document) copySchema(part any, definitions map[string]any) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -220,7 +224,7 @@ func (d *document) copySchema(part any, definitions map[string]any) any {
 			}
 			out[key] = definitionPath + name
 			if _, known := definitions[name]; !known {
-				definitions[name] = nil // a schema may refer to itself
+				definitions[name] = nil // this ends the recursion if the schema refers to itself
 				definitions[name] = d.copySchema(d.Components.Schemas[name], definitions)
 			}
 		}

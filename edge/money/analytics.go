@@ -6,11 +6,12 @@ import (
 	"boxoffice/edge/view"
 )
 
-// mostPoints is the most intervals of a series, so that the answer stays small if somebody asks for years by the hour.
+// mostPoints is how many intervals a series has at most, which bounds the answer for an event that
+// was sold over years, by the hour.
 const mostPoints = 1_000
 
-// getEventAnalytics shows how a figure of an event has grown, interval by interval. Days and weeks
-// begin in the event's time zone.
+// getEventAnalytics shows one metric of an event for each interval (hour, day and the like), and
+// its total. Days and weeks begin at midnight in the event's time zone.
 func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*api.EventSeries, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -28,7 +29,7 @@ func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*ap
 		EventID: h.Known.PublicID(number), Metric: in.Metric, Interval: in.Interval, Timezone: e.Details.Timezone, Currency: e.Details.Currency,
 		Points: make([]api.SeriesPoint, len(points)),
 	}
-	// Amounts are added in minor units. Adding the decimals of the answer could lose cents.
+	// Amounts are added in minor units, because adding decimal numbers could lose cents.
 	var amount int64
 	for i, p := range points {
 		v.Points[i] = api.SeriesPoint{At: p.At.UTC(), Count: p.Count, Amount: view.Decimal(p.Amount, v.Currency)}

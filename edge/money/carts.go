@@ -18,8 +18,8 @@ import (
 	"boxoffice/persistence/promos"
 )
 
-// cart is what a buyer has chosen, with the prices of an order that would be placed now.
-// Nothing is set aside for it.
+// cart is what a buyer has chosen, with the prices that an order placed now would have. No stock is
+// set aside for a cart.
 type cart struct {
 	order    order.Order     // has the cart's lines and nothing else
 	types    []engine.TypeID // the ticket type of each line
@@ -27,15 +27,16 @@ type cart struct {
 	absorb   bool // the organizer absorbs the fees
 }
 
-// validateCode says whether a promo code would be valid for a purchase. It does not use the code. A code that does not
-// exist counts as a wrong guess, so that nobody can try endless codes; a code that exists does not count.
+// validateCode tells whether a promo code would be valid for an order, without using it up. A code
+// that does not exist counts as a wrong guess, so that nobody can try codes without end. Every
+// other request is not counted.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {
 		return nil, err
 	}
-	// The guess is counted before the code is looked up. Requests that run at the same time could
-	// otherwise all look before any of them counts.
+	// The guess is counted before the code is looked up. Otherwise, requests that run at the same
+	// time could all look codes up before any of them is counted.
 	guess := h.Guesses.Promo(c)
 	if err := h.Guesses.Take(c, guess); err != nil {
 		return nil, err
@@ -47,8 +48,7 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 	if err != nil {
 		return nil, err
 	}
-	// A code that does not exist shows no terms, and an existing code shows them even if it does
-	// not hold.
+	// The answer has the discount of an existing code even if the code is not valid for this order.
 	out := &api.CodeVerdict{Valid: v.Reason == "", Discount: view.Decimal(0, currency), Reason: view.Optional(v.Reason)}
 	if v.Reason != keeper.CodeNotFound {
 		sort, value := discountType(&v.Details), view.Decimal(v.Details.Value, currency)
@@ -76,7 +76,7 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 }
 
 // priceCart prices the lines of a cart, or returns nil if the request has no lines. All lines must
-// be of one event, because an order's lines are.
+// be of one event, as in an order.
 func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -129,7 +129,8 @@ func findType(p *live.Page, id engine.ID) *inventory.Details {
 // agree.
 func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	switch told.Reason {
-	// Only these verdicts depend on the lines of the cart. Any other verdict is final.
+	// Only these verdicts depend on the lines of the cart. Any other verdict is the same for every
+	// cart.
 	case "", keeper.CodeBelowMinimum, keeper.CodeNotApplicable:
 		reduced := k.order
 		reduced.Promo = &order.Promo{Terms: &told.Details.Discount}
@@ -145,25 +146,25 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode finds the promo code with a name in an event and asks the code's actor for its verdict. It also returns the
-// currency of the event, or "" if the request names no existing event. It answers a disabled code like one that does
-// not exist, so that the public does not learn about it.
+// askCode finds the promo code with a name at an event, and asks the code's actor for its verdict.
+// It also returns the currency of the event, or "" if the request names no event that exists. A
+// disabled code is answered like one that does not exist, so that the public does not learn of it.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
-	// A subtotal below 0 means that it is not known, so the code cannot judge its least
-	// order value.
+	// A subtotal of -1 means that it is not known. The code then does not check its least order
+	// value.
 	ask := promo.Validate{Subtotal: -1}
 	if chosen != nil {
 		ask.Subtotal, ask.Types, ask.Event = chosen.order.Subtotal, chosen.types, chosen.types[0].Event()
 	}
 	for _, text := range in.TicketTypeIDs {
 		id, err := engine.ParseID(text)
-		ask.Types = append(ask.Types, id) // A text that is not an id becomes the zero id, for which no code is valid.
+		ask.Types = append(ask.Types, id) // a text that is not an id becomes the zero id, which no code applies to
 		if err == nil {
 			ask.Event = id.Event()
 		}
 	}
-	// An event that the request names outright goes before the events of its ticket types.
+	// If the request names an event, that one counts and not the event of the ticket types.
 	if in.EventID != "" {
 		number, err := h.Pages.FindNamed(c.Context, h.Known, in.EventID)
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
@@ -174,7 +175,8 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 		}
 		ask.Event = number
 	}
-	// Without an event there is no organization, and names of codes are an organization's.
+	// Without an event we do not know the organization, and each organization has its own names of
+	// codes.
 	if ask.Event < 1 {
 		return none, currency, nil
 	}

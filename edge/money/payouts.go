@@ -12,7 +12,7 @@ func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[ap
 	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
 		return nil, err
 	}
-	if in.Cursor != "" { // There is never a second page, so no cursor is valid.
+	if in.Cursor != "" { // there is never a second page, so no cursor is valid
 		return nil, route.Invalid(route.NotACursor("cursor"))
 	}
 	return &api.List[api.Payout]{Items: []api.Payout{}}, nil

@@ -26,12 +26,13 @@ var (
 	codeLooks = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// editTries is how often an edit of a code is tried in all, because somebody else may change the code in between.
+// editTries is how often an edit of a code is tried. A try fails if somebody else changes the code
+// between our reading and our writing.
 const editTries = 5
 
 // listPromoCodes returns a page of an organization's codes, or of one of its events, the newest
-// first. A cursor has the creation time and also the code's number, because several codes may be of
-// one millisecond.
+// first. A cursor has the creation time and also the code's number, because several codes may have
+// been created in the same millisecond.
 func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.PromoCodes, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -69,8 +70,9 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	return out, nil
 }
 
-// createPromoCode first claims the code's name and then makes the code. If the request fails in between, a repeat with
-// the same Idempotency-Key gets the same number, for which the name is claimed already.
+// createPromoCode first claims the code's name and then makes the code. If the request fails in
+// between, a repeat with the same Idempotency-Key gets the same number, to which the name then
+// already belongs.
 func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api.PromoCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrgID)
 	if err != nil {
@@ -82,7 +84,7 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 		if err != nil {
 			return nil, err
 		}
-		// MoreDecimals counts from two decimals on.
+		// MoreDecimals is the number of decimals of the code's amounts less two.
 		t.Event, t.MoreDecimals = e.Number, int64(engine.DecimalsOf(e.Details.Currency)-2)
 	}
 	t.Code, t.Percentage = in.Code, in.DiscountType == "percentage"
@@ -126,9 +128,9 @@ func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Re
 	return e, nil
 }
 
-// claimName gives a name to the code with a number, in place of the name that this code had. The
-// table of names decides if a name is free. The actors of the codes cannot, because each knows only
-// itself.
+// claimName gives the name in t to the code with a number, in place of its former name. It refuses
+// with CODE_EXISTS if another code has the name. The table of names decides that, because the actor
+// of a code knows no other codes.
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
 	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})
 	if errors.Is(err, promos.ErrTaken) {
@@ -155,8 +157,8 @@ func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	return engine.PromoRef(org, number), route.ActFor(c, g)
 }
 
-// updatePromoCode changes a code. It starts over if another edit came in between, up to editTries
-// times.
+// updatePromoCode changes a code. It starts over if another edit came in between, and refuses with
+// CONFLICT after editTries tries.
 func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api.PromoCode, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -175,11 +177,13 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// editCode tries an edit once. It reads the code, applies the sent fields, and sends the result to the code's actor with
-// the revision that it read. The actor refuses with CONFLICT if another edit came in between.
+// editCode tries an edit once. It reads the code, replaces the fields that the request has, and
+// sends the result to the code's actor with the revision that it read. The actor refuses with
+// CONFLICT if the code has another revision by now.
 //
-// A new name is claimed before the actor is asked, so that no other code can get it. If the actor then refuses, the
-// old name is claimed again. A code that an order has used keeps its name.
+// A new name is claimed before the actor is asked, so that no other code can take it. If the actor
+// then refuses, the old name is claimed back. The name of a code that an order has used cannot be
+// changed (CODE_LOCKED).
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
 	if err != nil {
@@ -224,7 +228,8 @@ func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCo
 }
 
 // deletePromoCode removes a code that no order has used or reserved, and disables any other. The
-// name becomes free last, so that no other code can have it while this one still exists.
+// name of a removed code becomes free last, so that no other code can get the name while this code
+// still exists.
 func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.PromoCodeGone, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -248,9 +253,9 @@ func discountType(t *promo.Details) string {
 	return "flat"
 }
 
-// setAmounts sets the discount and the least subtotal of a code. A code of one event has the
-// decimals of the event's currency. A code of the whole organization holds in every currency, so it
-// has as many decimals as its amounts need.
+// setAmounts sets the discount and the least subtotal of a code. The amounts of a code for one
+// event have the decimals of the event's currency. A code for all events of the organization is
+// valid in every currency, so its amounts have as many decimals as the request needs.
 func setAmounts(t *promo.Details, value, least route.Money) (err error) {
 	if t.Event == 0 {
 		t.MoreDecimals = int64(least.Decimals() - 2)

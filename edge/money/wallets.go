@@ -17,8 +17,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// listWallets lists the wallets of the organization that the query names. It may be left out by a
-// caller with only one organization.
+// listWallets lists the wallets of the organization that the query names. A caller who acts for
+// only one organization need not name it.
 func (h *Handlers) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
 	return h.showWallets(c, in.OrgID)
 }
@@ -57,7 +57,7 @@ func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, e
 }
 
 // listWalletEntries returns a page of the movements of one wallet, the latest first. It refuses a
-// currency in which nothing is sold and the organization has no wallet.
+// currency in which the organization has no wallet (ListBalances).
 func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -75,8 +75,8 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	}, func(e wallet.Entry) int64 { return e.Number }, func(e wallet.Entry) api.WalletEntry { return entryView(in.Currency, &e) })
 }
 
-// creditWallet puts money into a wallet, at the order of the platform's administrator. A repeat
-// with the same Idempotency-Key credits once and is answered with the first entry.
+// creditWallet puts money into an organization's wallet, at the request of an administrator of the
+// platform. A repeat with the same Idempotency-Key credits nothing again and gets the first entry.
 func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
 	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {
@@ -86,8 +86,8 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	if err != nil {
 		return nil, err
 	}
-	// The actor of a wallet comes into being when it is first asked. So the organization is checked
-	// before.
+	// Asking the actor of a wallet that does not exist would create it, so we check first that the
+	// organization exists.
 	if o == nil {
 		return nil, route.NoOrganization
 	}
@@ -110,21 +110,24 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	// that the next list shows it.
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
-	// If this fails, lists show the credit a little later. The credit itself has been made.
+	// A list that lacks the entry for a moment is better than an error about a credit that was
+	// made.
 	_ = h.Settled(ctx)
 	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
 
-// entryID makes the id of the entry that a request makes: the first six of the command's 16 bytes stand where other ids have an event's number, and the other ten are the tail. Every attempt
-// with the same Idempotency-Key gets the same id, by which the wallet knows a repeat.
+// entryID makes the id of the wallet entry for a request from the 16 bytes of its command's id. The
+// first six bytes take the place of an event's number in other ids, and the other ten are the rest
+// of the id. Every attempt with the same Idempotency-Key gets the same id, by which the wallet
+// recognizes a repeat.
 func entryID(c *route.Call) wallet.EntryID {
 	id := c.CommandID()
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])
 }
 
-// beyondWallet turns a wallet's refusal of an amount that is too large into an issue of the field "amount". It returns
-// other errors unchanged.
+// beyondWallet turns the refusal of an amount that the wallet cannot take into a validation issue
+// of the field "amount". It passes other errors on.
 func beyondWallet(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok {
 		if bounds, ok := r.Details.(wallet.Range); ok {
@@ -145,8 +148,8 @@ func walletView(w *readmodel.Wallet) api.Wallet {
 	}
 }
 
-// entryView shows a movement of a wallet. The fee for issued tickets is stored as a debit with a certain reason; the
-// API shows it as a kind of its own.
+// entryView shows a movement of a wallet. The wallet keeps the fee for issued tickets as a debit
+// with the reason wallet.IssueFee; the API shows it as a kind of its own.
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 	kind := e.Kind.String()
 	if e.Kind == wallet.Debited && e.Reason == wallet.IssueFee {

@@ -1,8 +1,8 @@
-// Package names says how the names of people and things are written, and when two of them look alike.
+// Package names cleans the names of people and things, and tells when two names look alike.
 //
-// A name is one line that people read: on a ticket, in a mail's subject, in a spreadsheet's cell. So
-// it has no characters that nobody sees but that move, hide or forge what is around them. All
-// functions are pure, and may be called by any goroutine.
+// A name is one line that people read: on a ticket, in a mail's subject, in a spreadsheet's cell.
+// So a clean name has no invisible characters that could move, hide or forge the text around it.
+// All functions are pure, and any goroutine may call them.
 package names
 
 import (
@@ -13,13 +13,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// steering are the characters that turn the direction of what follows them, beyond their own text if
-// nobody ends them (Unicode Standard Annex 9, 2.1 to 2.4). Marks of a direction (U+200E, U+200F,
-// U+061C) are not among them: they turn nothing else, and texts in Arabic and Hebrew have them.
+// steering are the characters that change the direction of the text after them, even of the text
+// after the name if no other character ends their effect (Unicode Standard Annex 9, 2.1 to 2.4).
+// The marks U+200E, U+200F and U+061C are not here, because they have no such effect, and texts in
+// Arabic and Hebrew use them.
 var steering = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x202a, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
 
-// hidden are characters that nobody sees and that no script or emoji needs within a name: soft
-// hyphen, zero-width space, word joiner and invisible operators, byte order mark, annotations.
+// hidden are invisible characters that no script and no emoji needs within a name: soft hyphen,
+// zero-width space, word joiner, invisible operators, byte order mark, annotations and a few
+// others.
 var hidden = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xad, Hi: 0xad, Stride: 1},
 	{Lo: 0x180e, Hi: 0x180e, Stride: 1},
@@ -30,8 +32,8 @@ var hidden = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xfff9, Hi: 0xfffb, Stride: 1},
 }}
 
-// blank are characters that take room or join others, and show nothing by themselves: fillers of
-// Hangul, the empty Braille cell, joiners and selectors of variants.
+// blank are characters that show nothing by themselves, but take room or change the characters
+// around them: fillers of Hangul, the empty Braille cell, joiners and variation selectors.
 var blank = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x34f, Hi: 0x34f, Stride: 1},
@@ -46,10 +48,10 @@ var blank = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}},
 }
 
-// CleanText returns a text of any number of lines without control characters, but for tabs and ends
-// of lines, and without characters that turn the direction of what follows.
+// CleanText returns a text of any number of lines without the steering characters, and without
+// control characters except tabs and line ends.
 func CleanText(s string) string {
-	if isPrintable(s) { // nearly all texts: each text of each request passes here
+	if isPrintable(s) { // a short cut for nearly all texts, because every text of every request is cleaned
 		return s
 	}
 	return strings.Map(func(r rune) rune {
@@ -70,9 +72,9 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// Clean returns a name as it is kept: one line in NFC, without characters that nobody sees, and
-// trimmed. Joiners of emoji and of scripts stay, and so do marks of a direction. A name that shows
-// nothing is empty.
+// Clean returns a name in the form in which it is stored: one line in NFC, trimmed, without
+// control, steering and hidden characters. The joiners that emoji and some scripts need stay, and
+// so do the marks of direction. If nothing in the name is visible, it returns "".
 func Clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -89,16 +91,18 @@ func Clean(s string) string {
 	return norm.NFC.String(strings.TrimSpace(s))
 }
 
-// isVisible reports whether a character is seen.
+// isVisible reports whether a character shows something. Characters for private use count as
+// visible.
 func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, blank) || unicode.Is(unicode.Co, r)
 }
 
-// Key returns a text that is equal for two names that people can't tell apart when they read or say them. It ignores
-// case, forms of a letter, kinds and numbers of spaces, and invisible characters.
+// Key returns the same text for two names that people can't distinguish when they read or say them.
+// It ignores case, compatibility forms of letters, the kind and number of blanks, and invisible
+// characters.
 func Key(s string) string {
 	if isOwnKey(s) {
-		return s // a map has 100,000 seats, most of them numbers
+		return s // a short cut, because a venue map has up to 100,000 seats whose labels are mostly numbers
 	}
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || isVisible(r) {
@@ -109,7 +113,8 @@ func Key(s string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(cases.Fold().String(s)), " "))
 }
 
-// isOwnKey reports whether a text is its own key: small letters and digits.
+// isOwnKey reports whether a text has only the letters a to z and digits, because such a text is
+// its own key.
 func isOwnKey(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') {

@@ -93,7 +93,7 @@ func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, e
 	}
 	switch {
 	case t == freeType:
-		return true, nil // anything
+		return true, nil // an empty schema allows any value
 	case t == moneyType && isOfAnswer(s.Context):
 		s.Schema.AddType(jsonschema.String)
 		s.Schema.WithPattern(`^-?\d+(\.\d{2,3})?$`)

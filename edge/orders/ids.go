@@ -9,12 +9,13 @@ import (
 	"boxoffice/engine"
 )
 
-// clockSkew is how much two nodes' clocks may differ.
+// clockSkew is how far the clocks of two nodes may differ, at most.
 const clockSkew = 5 * time.Second
 
-// NewIDs returns the id that a request gives a new order of an event now, and the alias, the other id that the same
-// request may have given it on the day before, or on a node whose clock differs. number is the event's, and name the
-// request's (secrets.Master.Request). Without an Idempotency-Key there is no alias.
+// NewIDs returns the id for the order that a request places now at the event with a number, and an
+// alias: the id that the same request, sent again, may have got earlier, because ids depend on the
+// day. If the next day begins within clockSkew, the alias is that day's id, and otherwise
+// yesterday's. name identifies the request. Without an Idempotency-Key, alias is the zero id.
 func NewIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engine.OrderID) {
 	id = datedID(number, name, c.Now)
 	if c.IdempotencyKey == "" {
@@ -26,8 +27,8 @@ func NewIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engi
 	return id, alias
 }
 
-// datedID returns the id for a name on the day of at. It multiplies the day by an odd constant, so that each day changes
-// the name in another way.
+// datedID returns the order id of a request's name on the day of at (UTC). The day is multiplied by
+// an odd constant, so that different days change the name differently.
 func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID {
 	day := uint64(at.Unix() / (24 * 3600))
 	tail := name[:10]

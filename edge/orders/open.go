@@ -9,17 +9,19 @@ import (
 	"boxoffice/engine/order"
 )
 
-// tokenAfterPayment is how long after the payment a token opens an order for a product that has no end.
+// tokenAfterPayment is how long after its end an order can be opened by its token if the product
+// has no end date.
 const tokenAfterPayment = 400 * 24 * time.Hour
 
-// tokenOver is the refusal of an order's token whose time has ended.
+// tokenOver is the refusal for an order's token that has expired.
 var tokenOver = &engine.Refusal{
 	Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: route.Reason{Reason: "TOKEN_EXPIRED"},
 }
 
-// Open finds an order for a caller who may see it: a caller with a token of the order that has not ended, the buyer in
-// a session whose address is proven, or the organization that sells it. A caller who is both the buyer and of the
-// organization reads the order as its buyer. To anybody else it answers that there is no such order.
+// Open finds an order for a caller who may see it: somebody with the order's token, the buyer in a
+// session whose address is proven, or the organization that sells it. It refuses an expired token
+// with tokenOver, and everybody else with ORDER_NOT_FOUND. A caller who is both buyer and seller
+// reads the order as its buyer.
 func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
 	var nobody Reader
 	token, err := soleToken(c, tokens)
@@ -68,8 +70,9 @@ func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order,
 	return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 }
 
-// soleToken returns the order token of a request, which may have the same token in several places. It returns "" if the
-// request has none, as when a session or a key identifies the caller.
+// soleToken returns the order's token from the credentials, the query or the body, which must be
+// the same wherever it stands. It returns "" for a caller with other credentials, and refuses a
+// caller without any.
 func soleToken(c *route.Call, tokens []string) (string, error) {
 	token := c.Principal.Token
 	for _, t := range tokens {
@@ -86,9 +89,9 @@ func soleToken(c *route.Call, tokens []string) (string, error) {
 	return token, nil
 }
 
-// isTokenOver reports whether an order's token has ended. An order is made before its event
-// ends, so that the orders of the last days, which are nearly all that are asked for, need
-// no look at the event.
+// isTokenOver reports whether an order's token has expired. Orders are placed before their event
+// ends. So a token cannot have expired if the order is younger than letters.TokenAfterEnd, and most
+// requests do not need the event.
 func (d *Desk) isTokenOver(c *route.Call, o *order.Order) (bool, error) {
 	if c.Now.Before(time.UnixMilli(o.CreatedAt).Add(letters.TokenAfterEnd)) {
 		return false, nil
@@ -104,8 +107,8 @@ func (d *Desk) isTokenOver(c *route.Call, o *order.Order) (bool, error) {
 	return !c.Now.Before(end), nil
 }
 
-// ReadToken returns the order that an id names, in its one spelling, and whether a token is one
-// of that order's, ended or not.
+// ReadToken returns an order's id in its canonical spelling ("" if the text is no id), and whether
+// a token is that order's, even if the token has expired.
 func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 	o, err := engine.ParseID(id)
 	if err != nil {
@@ -115,7 +118,8 @@ func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 	return o.String(), opens
 }
 
-// OpenOwn finds an order for the organization that sells it.
+// OpenOwn finds an order for a caller who acts for the organization that sells it. It refuses other
+// callers with ORDER_NOT_FOUND.
 func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, Reader, error) {
 	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {

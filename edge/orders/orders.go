@@ -1,5 +1,6 @@
-// Package orders finds orders and their tickets for those who may see them, and shows them
-// as answers do. The areas of sales, holders and refunds build on it.
+// Package orders finds orders and their tickets for callers who may see them, and makes the records
+// that answers show. The areas of sales, holders, refunds and others build on it. It keeps no
+// state, so nothing has to be stopped.
 package orders
 
 import (
@@ -28,8 +29,8 @@ type Desk struct {
 	Secrets *secrets.Master
 }
 
-// Find returns an order from its event's ledger or, if the ledger does not remember the order any more, from the read
-// model.
+// Find returns an order from its event's ledger, or from the read model if the ledger no longer
+// knows the order.
 func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	o, err := d.FindInLedger(ctx, id)
 	if err != nil {
@@ -41,8 +42,8 @@ func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error
 	return o, nil
 }
 
-// FindInLedger returns an order that its event's ledger remembers, if only by its outcome. An
-// older one is not found.
+// FindInLedger returns an order that its event's ledger still knows, even if the ledger knows only
+// its outcome. It refuses an older order with ORDER_NOT_FOUND.
 func (d *Desk) FindInLedger(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	r, err := cluster.AskFor[ledger.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
 	if err != nil {
@@ -51,8 +52,8 @@ func (d *Desk) FindInLedger(ctx context.Context, id engine.OrderID) (*order.Orde
 	return d.Of(ctx, id, r)
 }
 
-// Of returns the order of an event's reply. It comes from the read model if the ledger has only
-// its outcome.
+// Of returns the order that a ledger's reply is about. It reads the order from the read model if
+// the reply has only its outcome (Past).
 func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *ledger.OrderReply) (*order.Order, error) {
 	if !r.Past {
 		return r.Order, nil
@@ -60,9 +61,10 @@ func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *ledger.OrderReply) 
 	return d.FindPast(ctx, id, r.Status)
 }
 
-// FindPast reads an order that its event's ledger has closed from the read model, which may be a little out of date. If
-// the model lacks the order, or has it with another status than the given one, FindPast waits until the model has
-// everything that is committed and reads again. An empty status means any.
+// FindPast reads an order from the read model, because its event's ledger knows no more than the
+// order's outcome. If the read model lacks the order, or has the order with another status than the
+// ledger's, FindPast waits until the read model has what is committed and reads again. An empty
+// status fits any. An order that is still missing is refused with ORDER_NOT_FOUND.
 func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (*order.Order, error) {
 	o, err := d.Read.Order(ctx, id)
 	if errors.Is(err, readmodel.ErrNotFound) || err == nil && status != "" && o.Status != status {
@@ -80,8 +82,9 @@ func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (
 	return o, nil
 }
 
-// HideEvent turns an EVENT_NOT_FOUND into a refusal with the given code, for callers who asked for an order or a ticket
-// and so should not learn whether its event exists. It returns other errors unchanged.
+// HideEvent replaces the refusal EVENT_NOT_FOUND by a refusal with the code, for a caller who asked
+// for an order or a ticket and must not learn whether the event or the order is missing. It passes
+// other errors on.
 func HideEvent(err error, code engine.Code) error {
 	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // refusals come bare
 		return err

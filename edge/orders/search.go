@@ -8,8 +8,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Ask reads a search text for a list of orders or people: words, an order's number or id, or a ticket's code, door code
-// or id. It tries a code on each of the given events, and does not check whether the ticket exists.
+// Ask reads the text by which a list of people or orders is searched. It looks for it as words and,
+// if the text has such a form, as an order's number or id and as a ticket's id, code or door code
+// of one of the events. Whether these orders and tickets exist is not checked.
 func Ask(m *secrets.Master, text string, events []int64) readmodel.Asked {
 	a := readmodel.Asked{Patterns: readmodel.AskForWords(text)}
 	if a.Patterns == nil {

@@ -14,7 +14,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Show returns an order as somebody reads it, with its tickets as the gates have left them.
+// Show returns an order as a reader sees it. A sold order has its tickets with what the gates know
+// of them and with what may change at any time (addCurrent).
 func (d *Desk) Show(c *route.Call, o *order.Order, r Reader) (*api.Order, error) {
 	if !o.Sold() {
 		return d.ShowPlaced(c.Context, o, r, c.Now)
@@ -30,8 +31,8 @@ func (d *Desk) Show(c *route.Call, o *order.Order, r Reader) (*api.Order, error)
 	return d.showCurrent(c, o, r, used)
 }
 
-// ShowPaid shows an order that had no tickets when the request came. If it has tickets now, nobody has seen their codes
-// yet, so ShowPaid does not ask what has happened to them at the gates.
+// ShowPaid is like Show, for an order that had no tickets when the request came. If it has tickets
+// now, no gate can have seen their codes yet, so the read model need not be asked about admissions.
 func (d *Desk) ShowPaid(c *route.Call, o *order.Order, r Reader) (*api.Order, error) {
 	if !o.Sold() {
 		return d.ShowPlaced(c.Context, o, r, c.Now)
@@ -47,8 +48,8 @@ func (d *Desk) showCurrent(c *route.Call, o *order.Order, r Reader, used map[uin
 	return v, d.addCurrent(c.Context, o, r, v.Tickets, c.Now)
 }
 
-// ShowPlaced returns an order whose tickets no gate has seen yet, with the QR payloads of a
-// moment.
+// ShowPlaced returns an order whose tickets no gate can have seen yet, with the QR payloads for the
+// time at. Unlike ShowPaid, it leaves out what may change at any time (addCurrent).
 func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, r Reader, at time.Time) (*api.Order, error) {
 	return d.showOrder(ctx, o, r, nil, at)
 }
@@ -84,25 +85,28 @@ func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, u
 		if a, ok := used[r.Serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
 		}
-		if t.Status == "issued" && o.IsGivenBack(r.Serial) { // The list of tickets may be older than the order.
+		if t.Status == "issued" && o.IsGivenBack(r.Serial) { // the read model's tickets may be a moment behind the order
 			t.Status = "refunded"
 		}
 	}
 	return out, nil
 }
 
-// showCodes adds to a ticket's answer what admits its holder.
+// showCodes sets the codes that admit a ticket's holder: full code, door code, and the QR payload
+// with the time when it expires.
 func showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
 	qr, expires := codes.QR(serial, version, now)
 	t.Code, t.ShortCode, t.QR = codes.Code(serial, version), codes.Short(serial, version), qr
 	t.QRExpiresAt = api.At(expires.UnixMilli())
 }
 
-// mostAhead is the most tickets of an order whose later QR payloads are sent in advance. The payloads of six hours take
-// 41 KB for each ticket. People usually pass on or print the tickets of larger orders.
+// mostAhead is how many tickets an order may have if QR payloads of later hours are added to its
+// answer (AddAhead). The payloads of six hours take 41 KB for each ticket. The tickets of larger
+// orders are usually shown by several people, or printed.
 const mostAhead = 10
 
-// AddAhead adds the payloads of the next hours to an order's tickets that show codes.
+// AddAhead adds the QR payloads of the next hours to those tickets of an order that show codes. It
+// adds nothing to an order of more than mostAhead tickets.
 func (d *Desk) AddAhead(v *api.Order, o *order.Order, hours int, now time.Time) {
 	if hours == 0 || len(v.Tickets) > mostAhead {
 		return
@@ -116,7 +120,7 @@ func (d *Desk) AddAhead(v *api.Order, o *order.Order, hours int, now time.Time) 
 	}
 }
 
-// ShowTicket returns a ticket as its holder sees it.
+// ShowTicket returns one ticket of an order as its holder sees it.
 func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ticket, error) {
 	v, err := d.Show(c, o, Person(o.OwnerOf(serial).Email))
 	if err != nil {
@@ -125,10 +129,11 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 	return &v.Tickets[serial-o.FirstTicket], nil
 }
 
-// addCurrent adds to an order's tickets what may change at any time: whether the holder may ask for the money back,
-// where the tickets are delivered, whether their time is over, and whether gates accept them on paper. For a cancelled
-// event the holder may always ask for the money, for a moved event for some days. It removes the codes of tickets that
-// admit nobody any more, so that nobody queues up with them.
+// addCurrent adds to an order's tickets what may change at any time: whether a refund may be
+// requested, what the ticket delivers, whether it has expired, and whether gates accept it on
+// paper. A refund for a cancelled event may always be requested, and for a moved event for some
+// days. The codes of a ticket that no longer admits are removed, so that nobody queues up with
+// them.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())
 	if err != nil {
@@ -161,12 +166,13 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 	return nil
 }
 
-// isLater reports whether a moment is after the last at which a ticket's terms give its money back.
+// isLater reports whether until (unix milliseconds) is after the time up to which a ticket's own
+// terms permit a refund, or whether they never permit one.
 func isLater(until int64, t *api.Ticket) bool {
 	return !t.Refundable || t.RefundDeadline != nil && t.RefundDeadline.UnixMilli() < until
 }
 
-// admission is the state of a ticket after its last passage through a gate.
+// admission is what the read model knows of a ticket at the gates. at is in unix milliseconds.
 type admission struct {
 	status string
 	at     int64

@@ -13,17 +13,18 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Held is a ticket with its order and its present holder.
+// Held is a ticket with its order, its order's line and its present holder.
 type Held struct {
-	Event  int64 // its number
+	Event  int64 // the event's number
 	Serial uint32
 	Order  *order.Order
 	Line   *order.Line
 	Holder order.Holder
 }
 
-// OpenTicket finds a ticket for its holder: in a session whose address is proven, or with
-// the order's token while the buyer holds it. For others it does not exist.
+// OpenTicket finds a ticket for its holder, who has a session with a proven address, or the order's
+// token if the buyer still holds the ticket. It refuses an expired token with tokenOver, and
+// everybody else with TICKET_NOT_FOUND.
 func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, error) {
 	token, err := soleToken(c, tokens)
 	if err != nil {
@@ -57,7 +58,8 @@ func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, 
 	return t, nil
 }
 
-// findTicket returns the order and the serial of a ticket, given its public id.
+// findTicket returns the order and the serial of the ticket with a public id, or refuses with
+// TICKET_NOT_FOUND.
 func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, error) {
 	notFound := &engine.Refusal{Code: engine.TicketNotFound}
 	id, err := engine.ParseID(text)
@@ -82,9 +84,10 @@ func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, err
 	return o, serial, err
 }
 
-// orderOfTicket finds a ticket's order in the read model. If the read model lacks the ticket, it waits until the read
-// model has everything that is committed and looks again. Before that it asks the event, because the ticket may have
-// been sold through another node, and the event's answer tells this node how far the read model must get.
+// orderOfTicket returns the id of a ticket's order from the read model. If the read model lacks the
+// ticket, it asks once more after waiting for the read model. The ticket may have been sold through
+// another node, so it asks the event in between, whose answer tells this node up to where the read
+// model has to follow.
 func (d *Desk) orderOfTicket(ctx context.Context, number int64, serial uint32) (of engine.OrderID, err error) {
 	for range 2 {
 		list, err := d.Read.Tickets(ctx, number, serial, 1)
@@ -104,14 +107,14 @@ func (d *Desk) orderOfTicket(ctx context.Context, number int64, serial uint32) (
 	return of, readmodel.ErrNotFound
 }
 
-// Why the terms of a ticket's type do not give its money back.
+// These are the reasons why the terms of a ticket's type do not permit a refund.
 const (
 	notRefundable  = "not_refundable"
 	deadlinePassed = "deadline_passed"
 )
 
-// CheckRefundTerms refuses a refund that the terms of the ticket's sale do not allow. If the event was cancelled, or was
-// moved a few days ago, it allows a refund whatever the terms are.
+// CheckRefundTerms refuses a refund that the terms under which a ticket was sold do not permit. For
+// a cancelled event, and for some days for a moved one, it permits refunds whatever the terms are.
 func (d *Desk) CheckRefundTerms(c *route.Call, o *order.Order, serial uint32) error {
 	p, err := d.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// listFacts answers with a page of the pull feed, which has the same public facts as webhooks. Every answer, also an
-// empty page, has a cursor with which the program asks for the next page.
+// listFacts is the pull feed. It has the same facts as webhooks, for programs that prefer to ask.
+// Every answer, even an empty page, has a cursor from which the program continues the next time.
 func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -28,7 +28,8 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 			})
 		}
 	}
-	// The parameter after means the same as cursor, which is its name in every other list.
+	// Two names mean the same place: after, as the feed calls it, and cursor, as every
+	// other list does.
 	if in.After != "" && in.Cursor != "" && in.After != in.Cursor {
 		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueEnum, Message: "must be left out, or be the same as after"})
 	}
@@ -58,12 +59,12 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	return out, nil
 }
 
-// fromNow is the cursor with which a program asks only for facts that happen later.
+// fromNow is the cursor of a program that wants only the facts of the future.
 const fromNow = "now"
 
-// placeInFeed returns the place in the feed that a cursor names. Without a cursor it is the
-// beginning. A cursor has the two numbers of a place: the transaction and the position
-// within it.
+// placeInFeed returns the place in the feed that a cursor names: the beginning without a cursor,
+// and the end for fromNow. A cursor has the two numbers of a place: the transaction and the
+// position within it.
 func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (publicfacts.Cursor, error) {
 	if cursor == fromNow {
 		return h.Facts.End(ctx, org)

@@ -1,5 +1,7 @@
-// Package outward is the area of public facts for other programs: organizers manage their webhook endpoints, read the
-// deliveries, and read the pull feed. Package edge/webhook makes the payloads and delivers them.
+// Package outward is the area in which organizers set up and inspect what their own programs
+// receive: webhook endpoints with their deliveries, and the pull feed of public facts. The package
+// edge/webhook makes the payloads and sends them. This package keeps no state, so nothing has to be
+// stopped.
 package outward
 
 import (

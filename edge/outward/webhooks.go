@@ -23,9 +23,9 @@ var (
 	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
 )
 
-// createWebhook makes an endpoint. Only this answer shows the signing secret, because the
-// table keeps it sealed. A repeat with the same Idempotency-Key makes no second endpoint:
-// the store knows it by the command's id.
+// createWebhook makes an endpoint. Only this answer shows the signing secret, which the table
+// stores encrypted. A repeat with the same Idempotency-Key makes no second endpoint, because the
+// store recognizes the command's id.
 func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Web
 	}))
 }
 
-// deleteWebhook ends an endpoint, and answers with the endpoint as it was.
+// deleteWebhook deletes an endpoint with its secret, and answers with the endpoint as it was.
 func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWeb
 	if err != nil {
 		return nil, err
 	}
-	if sent == nil { // deleted since, for its age
+	if sent == nil { // the delivery was deleted in the meantime because it was too old
 		return nil, noDelivery
 	}
 	out := &api.SentWebhook{WebhookDelivery: *deliveryView(v), Payload: api.JSON(`{}`), Tries: make([]api.WebhookAttempt, len(tries))}
@@ -191,7 +191,7 @@ func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery
 		return nil, noDelivery
 	}
 	if _, err := h.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
-		// The request names a delivery, so the refusal must speak of a delivery too.
+		// The request names a delivery, so the refusal is that of a missing delivery.
 		if errors.Is(err, noWebhook) {
 			err = noDelivery
 		}
@@ -222,8 +222,8 @@ func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint,
 	return e, route.ActFor(c, g)
 }
 
-// checkTarget returns an issue if an endpoint's address may not be used. The deliverer
-// judges the address once more at each attempt; this check only tells the organizer early.
+// checkTarget returns an issue if an endpoint's address may not be called. The address is checked
+// again at each delivery attempt; this check only tells the organizer early.
 func (h *Handlers) checkTarget(text string) []route.Issue {
 	if why := h.Targets.Refuses(text); why != "" {
 		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
@@ -249,7 +249,8 @@ func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	return events, issues
 }
 
-// webhookChanged makes the answer to a change from the store's results. A nil endpoint becomes NOT_FOUND.
+// webhookChanged turns what the store returned for a change into the answer. A nil endpoint means
+// that there is none.
 func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	if err != nil {
 		return nil, err
@@ -260,8 +261,8 @@ func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	return webhookView(e), nil
 }
 
-// deliveryAdded makes the answer to a new delivery from the store's results. A nil delivery means that the endpoint has
-// been deleted.
+// deliveryAdded turns what the store returned for a new delivery into the answer. A nil delivery
+// means that its endpoint is gone.
 func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, error) {
 	if err != nil {
 		return nil, beyondWebhooks(err)
@@ -272,8 +273,8 @@ func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, err
 	return deliveryView(v), nil
 }
 
-// beyondWebhooks turns the store's refusals into a CONFLICT with a sentence for the organizer. It returns other errors
-// unchanged.
+// beyondWebhooks turns the store's own errors into the refusal CONFLICT with a sentence for the
+// organizer. It passes other errors on.
 func beyondWebhooks(err error) error {
 	for refused, message := range map[error]string{
 		deliveries.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", deliveries.MaxPerOrg),
@@ -289,8 +290,9 @@ func beyondWebhooks(err error) error {
 	return err
 }
 
-// WebhookDisabled queues mails to the owners of an organization that the service has disabled an endpoint of theirs. A
-// job calls it some time later. If the endpoint is active again or deleted by then, it queues none.
+// WebhookDisabled mails the owners of an endpoint's organization that the service has disabled the
+// endpoint. A job calls it some time after that. If the endpoint is active again or deleted by
+// then, it mails nobody.
 func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	e, err := h.Endpoints.Get(ctx, endpoint)
 	if err != nil || e == nil || e.Reason == "" {
@@ -304,7 +306,7 @@ func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	if err != nil {
 		return err
 	}
-	// An endpoint without a name is called by the host of its address.
+	// For an endpoint without a name, the mail has the host of its address instead.
 	name := e.Name
 	if u, err := url.Parse(e.URL); name == "" && err == nil {
 		name = u.Hostname()
@@ -314,7 +316,7 @@ func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 			Template: mailqueue.WebhookDisabled, To: owners[i].Email, Name: owners[i].Name,
 			Org: o.ID, Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
 		}
-		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
+		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // the queue sends one mail for each subject, even if this job is repeated
 		if err := h.Mail.Add(ctx, l); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
-// Package paper is what our printed documents share: their fonts, texts in the scripts that
-// people write, and QR codes. The text of a document is its area's.
+// Package paper writes PDF documents: texts in the scripts that people's names have, with their
+// fonts, and QR codes. Its callers, handlers of the edge, decide what a document says.
 //
-// Handlers of the edge call it. It has no goroutine and needs no stop.
+// It starts no goroutine, so nothing has to be stopped.
 package paper
 
 import (
@@ -26,8 +26,8 @@ type Paper struct {
 	types *typesetter
 }
 
-// New begins a document without pages, in portrait (P) or landscape (L). at is its date. Two documents with the same
-// date and contents have the same bytes.
+// New begins a document without pages, in portrait ("P") or landscape ("L"). at is the document's
+// time of creation. Two documents with the same time and the same content have the same bytes.
 func New(orientation string, at time.Time) *Paper {
 	pdf := fpdf.New(orientation, "mm", "A4", "")
 	pdf.SetCreationDate(at)
@@ -38,10 +38,10 @@ func New(orientation string, at time.Time) *Paper {
 	return &Paper{pdf, newTypesetter()}
 }
 
-// Color is red, green and blue, each from 0 to 255.
+// Color is red, green and blue, from 0 to 255 each.
 type Color struct{ R, G, B int }
 
-// Align says whether a line is at the left, in the middle or at the right of its width.
+// Align says where the lines of a text stand within the column.
 type Align int
 
 // The alignments.
@@ -56,7 +56,8 @@ type Style struct {
 	Bold  bool
 	Color Color
 	Align Align
-	// Lines is the most lines of a text. A text that needs more is written in smaller letters. 0 means any number.
+	// Lines is the most lines that a text may take. A longer text is written in a smaller size,
+	// down to about 5 points, and then takes more lines. 0 means any number.
 	Lines int
 }
 
@@ -64,12 +65,12 @@ const (
 	mmOfPoint  = 25.4 / 72
 	lineHeight = 1.3 // of the size
 	ascent     = 0.95
-	boldness   = 0.03 // of the size: how much thicker the letters get that no bold font has
+	boldness   = 0.03 // of the size: the width of the line around bold letters of fonts without bold letters
 	smallest   = 5    // points
 )
 
-// Write writes a text into a column of the page whose upper left corner is at x and y, and returns the y of the end of
-// the text. Line breaks in the text count as spaces.
+// Write writes a text into a column whose upper left corner is x, y, and returns the y at which the
+// next text may begin. Line breaks in the text count as spaces. x, y and width are in mm.
 func (p *Paper) Write(text string, x, y, width float64, s Style) (below float64) {
 	faces := p.types.plain
 	if s.Bold {
@@ -96,7 +97,7 @@ func (p *Paper) Write(text string, x, y, width float64, s Style) (below float64)
 	return y
 }
 
-// writeLine writes a line from a point of its baseline on.
+// writeLine writes a line of a text. x, y is the left end of its baseline, in mm.
 func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Style) {
 	for _, run := range inSight(line) {
 		text := letters[run.Runes.Offset : run.Runes.Offset+run.Runes.Count]
@@ -115,11 +116,12 @@ func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Sty
 	}
 }
 
-// isBeyondBMP reports whether the PDF library can't write a letter as text.
+// isBeyondBMP reports whether a letter is beyond U+FFFF, which the PDF library can't write as text.
 func isBeyondBMP(r rune) bool { return r > 0xffff }
 
-// drawRun draws the letters of a run as shapes and not as text. It is for scripts whose letters change with their
-// neighbours, and for fonts that are not in the document.
+// drawRun draws the letters of a run as shapes, and not as text: letters of scripts from right to
+// left, and letters of fonts that the document does not contain. If thicken is set, it makes the
+// letters bold.
 func (p *Paper) drawRun(run shaping.Output, x, y float64, s Style, thicken bool) {
 	size := s.Size * mmOfPoint
 	laidOut, units := size/64/em, size/float64(run.Face.Upem())
@@ -155,7 +157,7 @@ func (p *Paper) addOutline(segments []opentype.Segment, x, y, scale float64) {
 			p.MoveTo(end[0], end[1])
 		case opentype.SegmentOpLineTo:
 			p.LineTo(end[0], end[1])
-		case opentype.SegmentOpQuadTo: // as the cubic curve that is the same
+		case opentype.SegmentOpQuadTo: // PDF has only cubic curves, so the same curve as a cubic one
 			third := func(from, control float64) float64 { return from + 2*(control-from)/3 }
 			p.CurveBezierCubicTo(third(fromX, at[0][0]), third(fromY, at[0][1]), third(end[0], at[0][0]), third(end[1], at[0][1]), end[0], end[1])
 		case opentype.SegmentOpCubeTo:
@@ -166,7 +168,8 @@ func (p *Paper) addOutline(segments []opentype.Segment, x, y, scale float64) {
 	p.ClosePath()
 }
 
-// QR draws a code whose quiet zone is the caller's.
+// QR draws a black QR code. Its upper left corner is x, y, and all lengths are in mm. The caller
+// has to leave white space around it.
 func (p *Paper) QR(text string, x, y, side float64) error {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {
@@ -180,7 +183,7 @@ func (p *Paper) QR(text string, x, y, side float64) error {
 			for code.Black(to, row) {
 				to++
 			}
-			if to > from { // beyond the edge nothing is black
+			if to > from { // Black is false beyond the edge, so the loop above ends there
 				p.Rect(x+float64(from)*dot, y+float64(row)*dot, float64(to-from)*dot, dot, "F")
 				from = to
 			}
@@ -189,7 +192,7 @@ func (p *Paper) QR(text string, x, y, side float64) error {
 	return nil
 }
 
-// Bytes ends the document.
+// Bytes ends the document and returns the PDF.
 func (p *Paper) Bytes() ([]byte, error) {
 	var out bytes.Buffer
 	if err := p.Output(&out); err != nil {

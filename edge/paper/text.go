@@ -22,15 +22,15 @@ import (
 //go:embed fonts/*.ttf fonts/*.ttc
 var fontFiles embed.FS
 
-// The fonts that a document has as such: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew
-// and Arabic letters.
+// These fonts are part of each document. They have Latin, Greek, Cyrillic, Armenian, Georgian,
+// Hebrew and Arabic letters.
 const (
 	regularFile = "DejaVuSans.ttf"
 	boldFile    = "DejaVuSans-Bold.ttf"
 )
 
-// others are the fonts of the letters that those lack, asked in this order. They have no
-// bold letters of their own.
+// others are the fonts for letters that the document's fonts lack. The first of them that has a
+// letter is used. They have no bold letters.
 var others = []string{
 	"NotoSansDevanagari-Regular.ttf", "NotoSansBengali-Regular.ttf", "NotoSansTamil-Regular.ttf", "NotoSansTelugu-Regular.ttf",
 	"NotoSansGujarati-Regular.ttf", "NotoSansGurmukhi-Regular.ttf", "NotoSansKannada-Regular.ttf", "NotoSansMalayalam-Regular.ttf",
@@ -39,7 +39,7 @@ var others = []string{
 	"WenQuanYiMicroHei.ttc", // Chinese, Japanese and Korean
 }
 
-// fontData returns the file of one of the fonts that are part of the program.
+// fontData returns the file of a font that is embedded in the program.
 func fontData(name string) []byte {
 	data, err := fontFiles.ReadFile(path.Join("fonts", name))
 	if err != nil {
@@ -48,7 +48,7 @@ func fontData(name string) []byte {
 	return data
 }
 
-// parsed are the fonts, read when the first document is written.
+// parsed returns all fonts by file name. It parses them once, at its first call.
 var parsed = sync.OnceValue(func() map[string]*font.Font {
 	all := map[string]*font.Font{}
 	for _, name := range append([]string{regularFile, boldFile}, others...) {
@@ -61,8 +61,8 @@ var parsed = sync.OnceValue(func() map[string]*font.Font {
 	return all
 })
 
-// typesetter lays texts out for one document. Its faces keep caches, so that it is used by
-// one goroutine.
+// typesetter lays texts out for one document. Its faces have caches, so only one goroutine may use
+// it.
 type typesetter struct {
 	plain, bold fallback
 	segmenter   shaping.Segmenter
@@ -70,7 +70,7 @@ type typesetter struct {
 	wrapper     shaping.LineWrapper
 }
 
-// fallback lists faces. The first of them that has a letter shows it.
+// fallback is a list of faces. A letter is shown by the first face that has it.
 type fallback []*font.Face
 
 func newTypesetter() *typesetter {
@@ -83,7 +83,8 @@ func newTypesetter() *typesetter {
 	return &typesetter{plain: with(regularFile), bold: with(boldFile)}
 }
 
-// ResolveFace makes a fallback a shaping.Fontmap.
+// ResolveFace returns the first face that has a letter, or the first face if none has. It
+// implements shaping.Fontmap.
 func (f fallback) ResolveFace(r rune) *font.Face {
 	i := slices.IndexFunc(f, func(face *font.Face) bool { return hasLetter(face, r) })
 	return f[max(i, 0)]
@@ -94,11 +95,11 @@ func hasLetter(face *font.Face, r rune) bool {
 	return ok && glyph != 0
 }
 
-// missing replaces each letter that no font has.
+// missing stands for each letter that no font has.
 const missing = '□'
 
-// cleanText returns a line of text as the fonts can show it. Nobody's name keeps a document from
-// being printed.
+// cleanText returns a text as one line that the fonts can show: invisible characters are dropped,
+// and letters that no font has become missing. So every name can be printed.
 func (f fallback) cleanText(s string) []rune {
 	var out []rune
 	for _, r := range norm.NFC.String(strings.ToValidUTF8(s, "")) {
@@ -107,7 +108,7 @@ func (f fallback) cleanText(s string) []rune {
 			out = append(out, ' ')
 		case r == '\u200c' || r == '\u200d': // these join letters, or keep them from joining
 			out = append(out, r)
-		case !unicode.IsPrint(r): // with them what turns the direction of others
+		case !unicode.IsPrint(r): // drops characters that nobody sees, also those that change the direction of a text
 		case hasLetter(f.ResolveFace(r), r):
 			out = append(out, r)
 		default:
@@ -117,10 +118,12 @@ func (f fallback) cleanText(s string) []rune {
 	return out
 }
 
-// em is the font size at which texts are laid out, so that lengths are in thousandths of the font size.
+// em is the font size at which texts are laid out, so that lengths are in thousandths of the font
+// size.
 const em = 1000
 
-// layOut breaks a text into lines of at most a width, in em.
+// layOut breaks a text into lines that are at most width wide. width is in multiples of the font
+// size. It returns nil for an empty text.
 func (t *typesetter) layOut(text []rune, faces fallback, width float64) []shaping.Line {
 	if len(text) == 0 {
 		return nil
@@ -143,7 +146,7 @@ func (t *typesetter) layOut(text []rune, faces fallback, width float64) []shapin
 	return lines
 }
 
-// directionOf returns the direction of a text's first letter that has one.
+// directionOf returns the direction of the first letter that has one, or left to right if none has.
 func directionOf(text []rune) di.Direction {
 	for _, r := range text {
 		of, _ := bidi.LookupRune(r)
@@ -156,7 +159,7 @@ func directionOf(text []rune) di.Direction {
 	return di.DirectionLTR
 }
 
-// widthOf returns the width of a line as a multiple of the font size.
+// widthOf returns the width of a line, in multiples of the font size.
 func widthOf(line shaping.Line) float64 {
 	var sum fixed.Int26_6
 	for _, run := range line {
@@ -165,7 +168,8 @@ func widthOf(line shaping.Line) float64 {
 	return float64(sum) / 64 / em
 }
 
-// inSight are the runs of a line from left to right.
+// inSight returns the runs of a line in the order in which they stand on the page, from left to
+// right.
 func inSight(line shaping.Line) shaping.Line {
 	line = slices.Clone(line)
 	slices.SortFunc(line, func(a, b shaping.Output) int { return int(a.VisualIndex - b.VisualIndex) })

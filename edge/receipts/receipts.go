@@ -1,6 +1,8 @@
-// Package receipts is the area of money that comes by bank transfer. An organization's people say that money has
-// arrived, or import statements of its bank. This package stores each receipt and then reports it to its order. A
-// sweep repeats the report until the order has taken the receipt, so that no money is lost in between.
+// Package receipts is the area of money that comes by bank transfer. People of an organization
+// report single transfers or import bank statements, and this package reports the money to the
+// orders. A receipt is stored before it is reported to its order, and a sweep reports it again
+// until that has succeeded, so that no money is lost. The sweep (SettleTransfers) runs on one node
+// and ends with its context.
 package receipts
 
 import (
@@ -29,8 +31,9 @@ type Deps struct {
 	Gateways *payments.Gateways
 	Receipts *receipts.Store
 	Log      *slog.Logger
-	// VerifyAttempts makes an order take the receipts of its attempts to pay. ShowOwn shows an order to its
-	// organization. FindPayment finds an attempt by its reference. All three are methods of sales.Handlers.
+	// VerifyAttempts checks what has come for attempts to pay an order and reports it to the order.
+	// ShowOwn shows an order to its organization. FindPayment finds an attempt by its reference.
+	// The node sets all three to methods of sales.Handlers.
 	VerifyAttempts func(context.Context, *order.Order, []order.Attempt) (*order.Order, error)
 	ShowOwn        func(*route.Call, *order.Order, orders.Reader) (*api.Order, error)
 	FindPayment    func(ctx context.Context, reference string) (readmodel.Payment, error)
@@ -42,11 +45,12 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// providerTime is how long the sweep may take to report one order's receipts.
+// providerTime bounds the time in which the sweep reports receipts to one order, and the requests
+// of this area.
 const providerTime = 15 * time.Second
 
-// These limit the sweep (SettleTransfers): how often it looks, how many attempts it takes in one look, and to how many
-// orders it reports at the same time.
+// These bound the sweep (SettleTransfers): the time between two rounds, the most attempts of a
+// round, and how many of them it handles concurrently.
 const (
 	settleEvery   = 2 * time.Second
 	settleBatch   = 64

@@ -29,8 +29,8 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Statements are for people alone: an API key must not be able to make orders count as
-		// paid.
+		// Only people may import statements. With an API key, a program could make many orders
+		// count as paid.
 		{
 			Prefix: "/api/v1/organizer",
 			Tag:    "Organizer orders",

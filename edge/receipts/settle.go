@@ -18,8 +18,9 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// refuseWord refuses an organization that the operator does not allow to say what money has arrived on the deployment's
-// account. That money would be credited to the organization, so the operator must trust it.
+// refuseWord refuses an organization that the platform does not allow to be paid by bank transfer.
+// Its people report what has come to the deployment's account, and the organization is credited
+// with it, so the platform has to trust them.
 func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	allowed, err := h.Gateways.AllowsTransfers(ctx, org)
 	if err != nil || allowed {
@@ -31,9 +32,9 @@ func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	}
 }
 
-// markPaid stores a receipt because a person has seen an order's money on the account, and then reports it to the order.
-// If that report fails, the sweep repeats it. A repeat of the request with the same Idempotency-Key adds no second
-// receipt.
+// markPaid stores a receipt for money that a person has seen on the account, and reports it to the
+// order. If the report fails, the sweep repeats it. A repeat of the request with the same
+// Idempotency-Key adds no second receipt.
 func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -50,8 +51,8 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if err := h.refuseWord(c.Context, k.Org); err != nil {
 		return nil, err
 	}
-	// The attempt has the amount and the reference. Without an attempt, the buyer has no reference, and nobody can know
-	// what the money is for.
+	// The attempt has the amount that was asked for. Without an attempt, the buyer never got a
+	// reference, so nobody can know what the money is for.
 	a := o.Transfer()
 	if a == nil {
 		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
@@ -78,15 +79,15 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ShowOwn(c, o, seller)
 }
 
-// tellOrderOfReceipts reports to an order the receipts for its transfer, and marks these receipts as settled, which
-// means reported. Money that came after the order was paid or closed goes back. It may be called again at any time,
-// because the order takes each receipt only once.
+// tellOrderOfReceipts reports to an order all receipts for an attempt by transfer, and marks the
+// receipts as settled. Money that came after the order was paid or closed becomes a refund. It may
+// be called any number of times, because the order counts each receipt once.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
 		return err
 	}
-	// Everything came in another currency, which pays nothing of the order.
+	// Everything came in other currencies, which do not count for the order.
 	if len(came) == 0 {
 		return h.Receipts.Settle(ctx, attempt, 0)
 	}
@@ -117,9 +118,10 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
 }
 
-// sendExtraBack reports to an order each receipt that its attempt has not taken, so that this money goes back. The
-// attempt has taken the first receipts, up to the sum that it has received. Each report has the receipt's own name, by
-// which the order recognizes a repeat.
+// sendExtraBack reports to an order each receipt that does not count for its attempt, so that the
+// ledger refunds it. The first receipts count, as long as their sum is not more than what the
+// attempt has received. Each receipt is reported with its own name, by which the ledger recognizes
+// a repeat.
 func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
 	var sum int64
 	for i := range came {
@@ -139,8 +141,8 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// SettleTransfers reports receipts to orders that have not taken them yet, again and again until the context ends. It
-// runs on only one node of a cluster.
+// SettleTransfers calls settleDue every settleEvery until the context ends. It runs on one node of
+// a cluster.
 func (h *Handlers) SettleTransfers(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -157,8 +159,9 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue reports to their orders the receipts that are stored but not settled, because the request that stored them
-// failed or ran out of time. If a report fails, the next look repeats it.
+// settleDue reports receipts that are stored but not settled to their orders. The requests that
+// stored these receipts failed or ran out of time. An order for which that fails is tried again in
+// the next round.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {

@@ -19,11 +19,12 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// importTime is how long the import of a statement may report receipts to orders. The sweep reports the others.
+// importTime bounds the time in which the import of a statement reports receipts to orders. The
+// sweep handles the orders that are left.
 const importTime = 5 * time.Second
 
-// importStatement stores the lines of a bank statement as receipts, and reports them to their orders. A line that was
-// imported before has the same name and is not stored again.
+// importStatement stores the lines of a bank statement as receipts, and reports them to the orders.
+// A line that was imported before has the same name and is not stored again.
 func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -71,8 +72,8 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 			due[told[i].Attempt] = told[i].Order
 		}
 	}
-	// The receipts are stored by now. Whatever happens to the orders below, no money is
-	// forgotten.
+	// The receipts are stored by now, so the sweep reports them even if the rest of this request
+	// fails.
 	h.settleSoon(c.Context, due)
 	states, err := h.Receipts.Named(c.Context, org, names)
 	if err != nil {
@@ -88,7 +89,8 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 	return out, nil
 }
 
-// settleSoon reports receipts to as many orders as it can within importTime. settleDue reports the others.
+// settleSoon reports receipts to as many orders as it can within importTime. settleDue handles the
+// others.
 func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
 	ctx, cancel := context.WithTimeout(ctx, importTime)
 	defer cancel()
@@ -115,7 +117,7 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	for _, id := range named {
 		o := orders[id]
 		if o != nil && found != nil && found.ID != o.ID {
-			// The text names several orders, and nobody may guess which is meant.
+			// The text names several orders, and we must not guess which one the payer means.
 			return r
 		}
 		if o != nil {
@@ -130,8 +132,8 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
-// maxNamed is the most references that are looked up for one line. A payer names one order, and a few other parts of
-// the text may look like references by chance.
+// maxNamed bounds the orders that are looked up for one line. A payer names one order, and
+// a few more words of the text may look like references by chance.
 const maxNamed = 8
 
 // readReferences returns the orders to which a payer's text refers, at most maxNamed. It
@@ -145,9 +147,9 @@ func readReferences(words string) (named []engine.OrderID) {
 	return named
 }
 
-// findReferred returns the orders that belong to the organization and have, or have had, an
-// attempt by transfer. An order of another organization is left out, so that a statement
-// cannot pay it.
+// findReferred returns the orders that belong to the organization and have, or have had, an attempt
+// by transfer. An order of another organization is left out, so that nobody can import payments for
+// it.
 func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
 	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
 	if err != nil {
@@ -170,7 +172,8 @@ func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine
 	return found, nil
 }
 
-// listReceipts returns a page of the receipts that did not fit their orders.
+// listReceipts returns a page of the receipts that a person should look at: too little or too much
+// money for their order, another currency, or no order.
 func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[api.Receipt], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -181,8 +184,8 @@ func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[
 	}, func(r receipts.State) int64 { return r.Seq }, func(r receipts.State) api.Receipt { return receiptView(&r) })
 }
 
-// receiptView shows a receipt with what its order asked for and has received. A receipt
-// that fits no order has neither.
+// receiptView shows a receipt with the amount that its order asked for and what has come for it.
+// Receipts without an order or in another currency have neither amount.
 func receiptView(r *receipts.State) api.Receipt {
 	v := api.Receipt{
 		ID: strconv.FormatInt(r.Seq, 10), State: r.State, Amount: view.Decimal(r.Amount, r.Currency), Currency: r.Currency,

@@ -1,9 +1,10 @@
-// Package redact copies bodies of requests and answers for the log of failed requests, with all values withheld
-// that may be secrets: a log must not become a place where credentials lie about.
+// Package redact copies the bodies of requests and answers for the log of failed requests, without
+// the values that may be secrets, because a log must not contain credentials.
 //
-// The type that an operation reads decides what may be shown of a request's body: fields whose names sound secret, and
-// members that the operation doesn't know, are withheld. A credential within another text is found by its form. The
-// cost of a copy has a limit, however long the body is. The package keeps no state, and any goroutine may call it.
+// The type that an operation reads decides what is shown of a request's body: values of fields
+// whose names sound secret, and of members that the operation doesn't know, are withheld.
+// Credentials in other texts are recognized by their form. The work is bounded by the length of the
+// copy, however long the body is. The package keeps nothing, and any goroutine may call it.
 package redact
 
 import (
@@ -17,32 +18,32 @@ import (
 	"boxoffice/edge/route"
 )
 
-// secretName matches the names of fields that are secrets, or that lead to what a ticket's holder alone may
-// open.
+// secretName matches the names of fields that hold secrets, or addresses that only a ticket's
+// holder may open.
 var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|admission|sig|signature|hash|apikey|authorization|cookie|accessurl|accessnote|onlinelink|onlinelinknote)$`)
 
-// NamesSecret reports whether a field of this name holds a secret.
+// NamesSecret reports whether the name of a field sounds as if the field holds a secret.
 func NamesSecret(name string) bool { return secretName.MatchString(name) }
 
-// credential matches a text that grants access wherever it stands: API keys, access tokens, signing secrets,
-// secret parameters of a link, and a user with a password in one.
+// credential matches credentials anywhere in a text: API keys, access tokens, signing secrets,
+// secret parameters of a link, and a user's name and password in a link.
 var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}` +
 	`|(?i:[?&#;]\w*(token|code|secret|password|sig|signature|key)=)[\w.%~+/-]+` +
 	`|//[^/?#@\s"]+:[^/?#@\s"]+@`)
 
-// withheld replaces a value that is not shown.
+// withheld is the JSON that replaces a value that is not shown.
 const withheld = `"[withheld]"`
 
-// HideCredentials replaces the credentials that a text contains.
+// HideCredentials replaces each credential in a text by [withheld].
 func HideCredentials(text []byte) []byte {
 	return credential.ReplaceAllLiteral(text, []byte("[withheld]"))
 }
 
 // shape says which values of a JSON document may be shown.
 type shape struct {
-	members map[string]*shape // the members of an object; a member with any other name is withheld. nil: the value is no object
-	free    bool              // members with any names are shown, except those that sound secret
-	answer  bool              // the document is a refusal: as free, but a member "code" is shown too
+	members map[string]*shape // the members of an object that may be shown, by name; nil if the shape is not that of an object with known members
+	free    bool              // members of all names are shown, except those whose names sound secret
+	answer  bool              // like free, but the member code is shown too, because it is a refusal's code
 }
 
 // freeType is the type of a field that takes JSON of any form.
@@ -54,7 +55,7 @@ var (
 	answerShape = &shape{free: true, answer: true}
 )
 
-// memberShape returns the shape of a member, or nil if its value is withheld.
+// memberShape returns the shape of the member with a name, or nil if its value must be withheld.
 func (s *shape) memberShape(name string) *shape {
 	if !s.free {
 		return s.members[name]
@@ -65,8 +66,8 @@ func (s *shape) memberShape(name string) *shape {
 	return nil
 }
 
-// shapeOf returns the shape of a type of a request's body. It keeps in known what it has made, so that
-// recursive types end.
+// shapeOf returns the shape of a type of a request's body. It stores each shape in known before it
+// visits the members, so that it also ends for recursive types.
 func shapeOf(t reflect.Type, known map[reflect.Type]*shape) *shape {
 	if opt, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
 		t = opt.Inner()
@@ -101,15 +102,16 @@ func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 	}
 }
 
-// Body returns the beginning of a JSON body of a request of the operation, at most about most bytes, with all
-// values withheld that are secrets or that the operation doesn't know. The text ends before the first
-// fault of a body that isn't JSON. It reports whether the text is less than the whole body.
+// Body returns the beginning of the JSON body of a request for the operation, in up to most bytes.
+// Values that may be secrets, or that the operation doesn't know, are withheld. If the body is not
+// valid JSON, the text ends before the first fault. cut reports whether the text is less than the
+// whole body.
 func Body(op *route.Op, body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
 }
 
-// Answer returns the beginning of a refusal's body in the same way. A member of any name is shown unless the name
-// sounds secret; but code is the refusal's own.
+// Answer returns the beginning of a refusal's body in the same way. It shows all members whose
+// names do not sound secret, and the member code.
 func Answer(body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(answerShape, body, most)
 }
@@ -125,17 +127,18 @@ func redactJSON(s *shape, body []byte, most int) (text []byte, cut bool) {
 	return text, !whole
 }
 
-// redactor copies a body as it is written, but for the values that are withheld.
+// redactor copies a body unchanged, except for the values that are withheld.
 type redactor struct {
 	json *jsontext.Decoder
 	body []byte
-	read int // how many bytes of body have been copied to text or left out
+	read int // how many bytes of body have been copied or withheld so far
 	text []byte
 	most int
 }
 
-// copyValue copies the next value, and reports whether there is more to copy. A text or a number in the place of
-// an object is withheld, because it may be that object in an encoding that nothing here looks into.
+// copyValue copies the next value, or withholds it if s is nil. It reports whether copying may go
+// on: not after a fault or at the bound. A text or a number in the place of an object is withheld,
+// because it may be that object in another encoding, with secrets.
 func (r *redactor) copyValue(s *shape) bool {
 	kind := r.json.PeekKind()
 	switch {
@@ -160,12 +163,13 @@ func (r *redactor) copyElements(s *shape) bool {
 	return true
 }
 
-// copyMembers copies names and values. A name, too, may hold a credential by mistake.
+// copyMembers copies the names and values of an object's members. It hides credentials in the names
+// too, because a client may have put one there by mistake.
 func (r *redactor) copyMembers(s *shape) bool {
 	for r.json.PeekKind() != jsontext.KindEndObject {
 		var name []byte
 		more := r.copyNext(func(quoted []byte) []byte {
-			name, _ = jsontext.AppendUnquote(nil, quoted) // the decoder has found it valid
+			name, _ = jsontext.AppendUnquote(nil, quoted) // this never fails, because the decoder has read the name
 			return r.hideInText(quoted)
 		})
 		if !more || !r.copyValue(s.memberShape(string(name))) {
@@ -175,7 +179,8 @@ func (r *redactor) copyMembers(s *shape) bool {
 	return true
 }
 
-// copyToken copies the next token, which is no text.
+// copyToken copies the next token, which is not a string. It stops copying at a depth of more than
+// route.MaxDepth.
 func (r *redactor) copyToken() bool {
 	if r.json.StackDepth() > route.MaxDepth {
 		return false
@@ -189,7 +194,7 @@ func (r *redactor) copyToken() bool {
 	return more
 }
 
-// copyNext copies the next value with what stands before it, as show returns it.
+// copyNext copies what stands before the next value, and then what show returns for the value.
 func (r *redactor) copyNext(show func(value []byte) []byte) bool {
 	value, err := r.json.ReadValue()
 	if err != nil {
@@ -201,21 +206,23 @@ func (r *redactor) copyNext(show func(value []byte) []byte) bool {
 	return more
 }
 
-// hideInText hides the credentials in a quoted text. If the text contains a credential that is written with escapes, it
-// withholds the whole text. It searches only as much of the text as may be kept, plus the length of the longest
-// beginning of a credential.
+// hideInText hides the credentials in a quoted text. If the unquoted text still contains a
+// credential, because the credential was written with escapes, the whole text is withheld. It
+// searches no more bytes than may be kept, and enough more to recognize the beginning of a
+// credential at the bound.
 func (r *redactor) hideInText(quoted []byte) []byte {
 	quoted = quoted[:min(len(quoted), r.most+1+len("whsec_")*8)]
 	hidden := HideCredentials(quoted)
-	text, _ := jsontext.AppendUnquote(nil, hidden) // of a text that was cut, what there is
+	text, _ := jsontext.AppendUnquote(nil, hidden) // if the text was cut, this returns the part before the cut
 	if credential.Match(text) {
 		return []byte(withheld)
 	}
 	return hidden
 }
 
-// appendText adds to the text, but only as much as is needed to see that the body must be cut. So nothing is spent on a
-// search for credentials in what is not kept.
+// appendText appends to the copy, up to one byte more than the bound, which shows that the body
+// must be cut. It returns false beyond the bound, so that no time is spent on the rest of a long
+// body.
 func (r *redactor) appendText(text []byte) bool {
 	r.text = append(r.text, text[:min(len(text), r.most+1-len(r.text))]...)
 	return len(r.text) <= r.most

@@ -1,7 +1,7 @@
-// Package sheets reads and writes CSV as spreadsheets do, which is RFC 4180 and what has grown around
-// it: byte order marks, other separators than commas, and cells that are calculated.
+// Package sheets reads and writes CSV as spreadsheets do. That is RFC 4180 with some customs: byte
+// order marks, separators other than commas, and cells that a spreadsheet calculates.
 //
-// All is pure, and holds no more than the text that it is given.
+// It starts no goroutine and keeps nothing but what a Reader has of its text.
 package sheets
 
 import (
@@ -14,15 +14,15 @@ import (
 // mark is the byte order mark, by which spreadsheets know that a file is UTF-8.
 const mark = "\ufeff"
 
-// formulas are the characters with which a formula begins, also in the width that Chinese and
-// Japanese write them in.
+// formulas are the characters with which a formula begins, also in their full-width forms, which
+// Chinese and Japanese texts have.
 const formulas = "=+-@\uff1d\uff0b\uff0d\uff20"
 
-// Begin writes what a file begins with, before its first row.
+// Begin writes the byte order mark with which a file begins, before its first row.
 func Begin(out *bytes.Buffer) { out.WriteString(mark) }
 
-// Write appends rows to a file. Cells that a spreadsheet would calculate get a ' before them, which
-// makes them text.
+// Write appends rows to a file. A cell that a spreadsheet would calculate gets a ' before it, so
+// that the spreadsheet shows it as text.
 func Write(out *bytes.Buffer, rows ...[]string) error {
 	w := csv.NewWriter(out)
 	w.UseCRLF = true // RFC 4180
@@ -39,8 +39,9 @@ func Write(out *bytes.Buffer, rows ...[]string) error {
 	return w.Error()
 }
 
-// defuse changes a cell that a spreadsheet would take for a formula, so that it is a text. It also finds formulas after
-// invisible characters, because some spreadsheets skip these.
+// defuse returns a cell with a ' before it if a spreadsheet could take it for a formula, and
+// otherwise unchanged. Some spreadsheets skip invisible characters before a formula, so defuse
+// skips them too.
 func defuse(cell string) string {
 	rest := strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
 	if strings.HasPrefix(cell, "\t") || strings.HasPrefix(cell, "\r") || strings.HasPrefix(cell, "\n") ||
@@ -50,28 +51,29 @@ func defuse(cell string) string {
 	return cell
 }
 
-// Reader reads the rows of a file below its first one, which names the columns.
+// Reader reads the rows of a file below its first row, which has the names of the columns.
 type Reader struct {
 	text    string
 	rows    *csv.Reader
-	columns []int // the places of the columns that were asked for
+	columns []int // the indexes of the columns that Open was asked for
 	row     int
-	read    int64 // how much of the text has been read
+	read    int64 // how many bytes of the text have been read
 }
 
-// Open opens a file that has the columns, in any order and among others. Its separator is what a line
-// "sep=;" before the first row says, or else a comma, semicolon or tab, whichever makes the first row
-// have the columns. Without an error but without all columns, ok is false.
+// Open opens a file that must have the columns, in any order and among others. The separator is the
+// one that a line such as "sep=;" before the first row names, or else the first of comma, semicolon
+// and tab with which the first row has all columns. If no separator does, ok is false; err is then
+// nil unless the first row could not be read.
 func Open(text string, columns ...string) (r *Reader, ok bool, err error) {
 	text = strings.TrimPrefix(text, mark)
 	if !strings.Contains(text, "\n") {
-		text = strings.ReplaceAll(text, "\r", "\n") // as the first Macs ended their lines
+		text = strings.ReplaceAll(text, "\r", "\n") // early Macs ended their lines like this
 	}
 	separators := ",;\t"
 	first, rest, _ := strings.Cut(text, "\n")
 	said := strings.Trim(strings.TrimSuffix(first, "\r"), `"`)
 	if len(said) == len("sep=;") && strings.EqualFold(said[:4], "sep=") && strings.ContainsAny(said[4:], ",;\t|") {
-		text, separators = rest, said[4:] // no spreadsheet shows this line as a row
+		text, separators = rest, said[4:] // spreadsheets do not count this line as a row
 	}
 	for _, separator := range separators {
 		r = &Reader{text: text, rows: csv.NewReader(strings.NewReader(text))}
@@ -100,8 +102,8 @@ func (r *Reader) find(header, columns []string) bool {
 	return len(r.columns) == len(columns)
 }
 
-// Next returns the cells of the next row that has any, in the order of the columns, and the number
-// that a spreadsheet shows beside the row. After the last its error is io.EOF.
+// Next returns the cells of the next row that is not empty, in the order of the columns of Open,
+// and the number that a spreadsheet shows for the row. After the last row, err is io.EOF.
 func (r *Reader) Next() (cells []string, row int, err error) {
 	for {
 		all, err := r.next()
@@ -121,7 +123,8 @@ func (r *Reader) Next() (cells []string, row int, err error) {
 	}
 }
 
-// next reads a row. The lines that package csv skips count.
+// next reads a row and counts it. It also counts the empty lines that package csv skips, because a
+// spreadsheet shows them as rows.
 func (r *Reader) next() ([]string, error) {
 	all, err := r.rows.Read()
 	if err != nil {

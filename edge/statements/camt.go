@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// camtEntry has the parts that we read of an entry of CAMT.053, in any of its versions
-// (https://www.iso20022.org/iso-20022-message-definitions, camt.053.001). Later versions have status and
-// parties in one more element than earlier ones, so both places are read.
+// camtEntry has the parts that we read of an entry of a CAMT.053 statement, in any of the format's
+// versions (https://www.iso20022.org/iso-20022-message-definitions, camt.053.001). Later versions
+// have status and parties inside one more element, so both forms are here.
 type camtEntry struct {
 	Amount   camtAmount `xml:"Amt"`
 	Sign     string     `xml:"CdtDbtInd"`
@@ -34,7 +34,7 @@ type camtAmount struct {
 	Currency string `xml:"Ccy,attr"`
 }
 
-// camtDetails is one payment of an entry that books several together.
+// camtDetails is one of the payments that an entry books together.
 type camtDetails struct {
 	Bank     string     `xml:"Refs>AcctSvcrRef"`
 	EndToEnd string     `xml:"Refs>EndToEndId"`
@@ -46,10 +46,10 @@ type camtDetails struct {
 	Creditor []string   `xml:"RmtInf>Strd>CdtrRefInf>Ref"`
 }
 
-// readCAMT reads the entries one by one, so that a statement is never in memory as a tree.
-// A file without any statement is an error.
+// readCAMT reads a CAMT.053 file entry by entry, so that the whole file is never in memory as a
+// tree. It returns an error if the file has no statement.
 func readCAMT(file []byte) (lines []Line, err error) {
-	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // Each payment has an opening and a closing tag. An entry is in memory with all of its payments.
+	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // each payment has this tag twice; the bound is needed because all payments of an entry are in memory together
 		return nil, fmt.Errorf("more than %d payments", MaxLines)
 	}
 	d := xml.NewDecoder(bytes.NewReader(file))
@@ -83,8 +83,8 @@ func readCAMT(file []byte) (lines []Line, err error) {
 	}
 }
 
-// appendTo adds the money that an entry says came in: one line for each of its payments
-// that has an amount of its own, or one for all. Debits, reversals, and entries that are
+// appendTo adds a line for each payment of an entry that brought money in. An entry with one
+// payment or none makes one line with the entry's amount. Debits, reversals, and entries that are
 // not booked yet add nothing.
 func (e *camtEntry) appendTo(lines []Line) ([]Line, error) {
 	if e.Sign != "CRDT" || e.Reversal || strings.TrimSpace(e.Status.Text)+e.Status.Code != "BOOK" {

@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// shape describes the CSV files of one bank: the names of the columns that we read, and the forms of days and
-// amounts.
+// shape says how one bank writes its CSV: the names of the columns that we read, and how it writes
+// days and amounts.
 type shape struct {
 	separator        rune
-	day, amount      string // names of columns, which must all be in the file
+	day, amount      string // names of columns, which must all be there
 	payer, text      string
-	currency         string // column, or a currency if there is none
-	bank             string // column of the bank's reference; "" for none
+	currency         string // name of a column, or a currency of three letters if the file has no such column
+	bank             string // name of the column with the bank's reference, or "" if there is none
 	point, thousands byte
 	layouts          []string
 }
 
-// shapes are the files that we read: of the German savings banks, of Wise and of N26.
+// shapes are the CSV files that we read: those of the German savings banks, of Wise and of N26, in
+// this order.
 var shapes = []shape{
 	{
 		separator: ';', day: "Buchungstag", amount: "Betrag", payer: "Beguenstigter/Zahlungspflichtiger", text: "Verwendungszweck", currency: "Waehrung",
@@ -38,12 +39,13 @@ var shapes = []shape{
 	},
 }
 
-// maxCells is the most cells of a line. Banks write up to 20, and a payer's text may contain some separators.
+// maxCells is how many separators a line may have. Banks write up to 20 cells, and a payer's text
+// may contain commas.
 const maxCells = 200
 
-// readCSV reads the file of a bank whose columns are named in its first row. The cells of a
-// line are counted before the file is parsed, because a line of nothing but separators
-// would take much memory.
+// readCSV reads a CSV file of a bank that we know (shapes) by the names of the columns in the first
+// row. It counts the separators of each line before it parses the file, because a line of nothing
+// but separators would take much memory.
 func readCSV(file []byte) (lines []Line, err error) {
 	file = toUTF8(file)
 	for line := range bytes.Lines(file) {
@@ -61,7 +63,7 @@ func readCSV(file []byte) (lines []Line, err error) {
 	return nil, errors.New("its columns are of no bank that we know")
 }
 
-// reader reads the cells of a file in this shape. Rows may have different numbers of cells.
+// reader returns a CSV reader for a file of this shape. Rows may have different numbers of cells.
 func (s *shape) reader(file []byte) *csv.Reader {
 	r := csv.NewReader(bytes.NewReader(file))
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = s.separator, -1, false
@@ -86,8 +88,8 @@ func (s *shape) hasColumns(names []string) bool {
 	return !slices.ContainsFunc(s.columns(), func(name string) bool { return !slices.Contains(names, name) })
 }
 
-// read reads the lines of money that came in. names are the columns in the order of the
-// file.
+// read returns a line for each row with money that came in. names are the names of the columns in
+// the file's order.
 func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 	r := s.reader(file)
 	if _, err := r.Read(); err != nil {

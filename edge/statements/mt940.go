@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// entry61 is the field :61: of MT940: value day, booking day, sign, third letter of the currency,
-// amount, type, the account owner's reference, and the bank's.
+// entry61 matches the field :61: of MT940: value day, booking day, sign, third letter of the
+// currency, amount, type, the account owner's reference, and the bank's.
 var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})[A-Z][A-Z0-9]{3}([^/\n]{0,16}?)(?://([^\n]{0,16}))?(?:\n|$)`)
 
 // readMT940 reads statements of SWIFT's MT940, as banks of many countries export them. A
@@ -18,8 +18,8 @@ var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0
 // text.
 func readMT940(file []byte) (lines []Line, err error) {
 	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
-	var account *balance // the account's balance after the entries so far; nil before an opening balance and after a closing one
-	var last *Line       // the line to which a following :86: belongs
+	var account *balance // the balance after the entries so far; nil outside of a statement
+	var last *Line       // the line that a :86: is about
 	flush := func() error {
 		if last == nil {
 			return nil
@@ -62,15 +62,15 @@ func readMT940(file []byte) (lines []Line, err error) {
 	return lines, flush()
 }
 
-// balance is the balance of an account in minor units; a negative one is a debt.
+// balance is the balance of an account, in minor units; it is negative if the account is overdrawn.
 type balance struct {
 	amount   int64
 	currency string
 }
 
-// parseBalance reads an opening or closing balance. The balances must agree with the sum of the entries. That check
-// finds forged entries: a payer's text may contain lines that look like entries, and not every bank removes
-// the colons from it, but a payer cannot change the balances.
+// parseBalance reads an opening or closing balance. readMT940 checks balances because a payer's
+// text may have lines that look like entries, and not every bank removes the colons from it. Such
+// false entries would not add up to the closing balance.
 func parseBalance(value string) (*balance, error) {
 	value = strings.TrimSpace(value)
 	if len(value) < 10 || value[0] != 'C' && value[0] != 'D' {
@@ -84,11 +84,11 @@ func parseBalance(value string) (*balance, error) {
 	return b, err
 }
 
-// splitFields cuts a message into its fields. Each begins with its tag between colons and ends
-// where the next one, or the end of the message, begins. It copies nothing, for a field may have as many
-// lines as the file.
+// splitFields cuts a file into its fields. A field begins with its tag between colons, and ends
+// where the next field or the end of the message begins. The fields are not copied, because a field
+// may be as long as the file.
 func splitFields(text string) (fields []string) {
-	begin, at := -1, 0 // of the field, and of the line
+	begin, at := -1, 0 // the offsets of the field's and of the line's beginning; begin is -1 outside of a field
 	for line := range strings.Lines(text) {
 		isField, isEnd := line[0] == ':', strings.TrimSpace(line) == "-" || strings.TrimSpace(line) == "-}"
 		if begin >= 0 && (isField || isEnd) {
@@ -105,8 +105,8 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parseEntry reads an entry of an account, and adds it to the balance. It returns nil for an entry that is not
-// incoming money, which only changes the balance.
+// parseEntry reads an entry of an account, and adds its amount to the balance. For an entry that
+// brought no money in (a debit or a reversal), it only changes the balance and returns nil.
 func parseEntry(value string, account *balance) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
 	if m == nil || account == nil {
@@ -138,11 +138,11 @@ func parseEntry(value string, account *balance) (*Line, error) {
 // part86 matches the beginning of a numbered part of :86:, such as ?20.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
-// maxDetails is the most bytes of a field :86: that are read. Banks write up to 390, including line ends.
+// maxDetails is how many bytes of :86: are read. Banks write up to 390, with their line ends.
 const maxDetails = 2_000
 
-// parseDetails reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as
-// plain text.
+// parseDetails reads the payer (parts 32 and 33) and the payer's text (parts 20 to 29 and 60 to 63)
+// from the field :86:. If it has no numbered parts, all of it is the text.
 func parseDetails(value string) (payer, text string) {
 	value = strings.ReplaceAll(value[:min(len(value), maxDetails)], "\n", "")
 	at := part86.FindAllStringSubmatchIndex(value, -1)

@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// Reference returns a creditor reference (ISO 11649), which banks check as they check an IBAN: "RF", two check
-// digits, and the text, of which up to 21 letters and digits are allowed and all other characters are dropped. A
-// reference with one wrong letter or digit, or with two neighbours of the same kind exchanged, is never valid. One
-// with any other mistake is valid once in 97 times.
+// Reference returns a creditor reference (ISO 11649) of up to 21 letters and digits, which banks
+// check as they do an IBAN: "RF", two check digits, and the text. A wrong letter for a letter, a
+// wrong digit for a digit, or two of a kind that changed places, never make a valid reference; any
+// other mistake does once in 97 times. Characters of the text other than letters and digits are
+// left out.
 func Reference(text string) string {
 	body := lettersAndDigits(text)
 	check := 98 - remainderBy97(body+"RF00")
 	return "RF" + string([]byte{byte('0' + check/10), byte('0' + check%10)}) + body
 }
 
-// These are the fewest and the most characters after the check digits of a reference, because an order's number has
-// that many.
+// These are the least and the most characters after the check digits of a reference to an order.
 const minBody, maxBody = 17, 21
 
-// FindReferences returns all valid references in a payer's text, each once, even if the payer or the bank has added
-// spaces and dashes or used small letters. A reference together with the characters after it is by chance valid too,
-// once in 97 times. So the caller must look up each of the returned references.
+// FindReferences returns all valid references to orders that a payer's words contain, each once,
+// even if the payer or the bank has added blanks and dashes or written small letters. A reference
+// with some of the characters after it may also be valid by chance (one time in 97), so the caller
+// has to look up each result.
 func FindReferences(text string) (found []string) {
 	text = lettersAndDigits(text)
 	for at := range text {
@@ -63,8 +64,8 @@ func remainderBy97(text string) (rest int) {
 	return rest
 }
 
-// ReadIBAN returns an account number (ISO 13616) without its blanks, whether a text looks like one, and
-// whether its check digits are right.
+// ReadIBAN returns the letters and digits of a text, in capitals. like reports whether they look
+// like an IBAN (ISO 13616), and valid whether its check digits are also right.
 func ReadIBAN(text string) (iban string, like, valid bool) {
 	iban = lettersAndDigits(text)
 	if len(iban) < 15 || len(iban) > 34 || strings.Trim(iban[:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" || strings.Trim(iban[2:4], "0123456789") != "" {

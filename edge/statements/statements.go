@@ -1,9 +1,10 @@
-// Package statements reads the money that came in from statements of a bank account, which may be in CAMT.053 (ISO
-// 20022), in MT940 (SWIFT) or in the CSV forms of some banks. It also makes and finds the references by which such
-// money names the order that it pays.
+// Package statements reads bank statements in the formats CAMT.053 (ISO 20022), MT940 (SWIFT) and
+// the CSV of some banks, and returns the money that came in. It also makes and finds the references
+// by which a payer names an order, and the GiroCodes of bank transfers.
 //
-// The package knows only the formats; the caller of Read finds the orders and stores the receipts. It keeps no
-// state, and every input has a limit. It leaves out money that went out and entries that are not booked yet.
+// It only knows the formats. The caller of Read finds the orders and books the money. All functions
+// are pure, and every input has a bound. Money that went out, and entries that are not booked yet,
+// are left out.
 package statements
 
 import (
@@ -25,7 +26,8 @@ import (
 	"boxoffice/engine"
 )
 
-// These are the limits of a statement: its bytes, its lines, and the bytes of a text in a line.
+// These are the most bytes of a statement, the most lines with money that came in, and the most
+// bytes of a text in a line.
 const (
 	MaxBytes = 4 << 20
 	MaxLines = 10_000
@@ -36,23 +38,24 @@ const (
 // mistake in the file.
 const firstYear, lastYear = 2000, 2099
 
-// ErrDay says that the day of a line is out of the range that we accept. The error is also an ErrFormat.
+// ErrDay says that a line has a day before firstYear or after lastYear. An error of Read that wraps
+// ErrDay also wraps ErrFormat.
 var ErrDay = errors.New("day before 2000 or after 2099")
 
 // ErrFormat says that a file is no statement that we can read.
 var ErrFormat = errors.New("not a bank statement that we read")
 
-// Line is one payment that came in.
+// Line is money that came in.
 type Line struct {
-	// ID is the same whenever the line is read again, also from another statement of the same format. It is the bank's
-	// own reference or, without one, a hash of the line and of how many equal lines precede it on its day. So a
-	// statement must contain whole days.
+	// ID is the same whenever the line is read again, also from another statement of the same
+	// format. It is a hash of the bank's own reference or else of the line, and of how many equal
+	// lines come before it in the statement. So statements have to contain whole days.
 	ID       string
 	Day      time.Time // on which it was booked, in UTC
 	Amount   int64     // minor units, above 0
 	Currency string    // ISO 4217
 	Payer    string
-	Text     string // what the payer wrote
+	Text     string // the payer's text, or what the bank wrote about the entry
 	bank     string // the bank's reference
 }
 
@@ -95,7 +98,8 @@ func nameLines(lines []Line) {
 	}
 }
 
-// add appends a line, or returns an error if there are too many lines. It leaves out a line without money.
+// add cleans a line's texts and appends the line. It leaves out a line with an amount of 0, and
+// returns an error if there are MaxLines lines already.
 func add(lines []Line, l Line) ([]Line, error) {
 	if l.Amount == 0 {
 		return lines, nil
@@ -107,12 +111,13 @@ func add(lines []Line, l Line) ([]Line, error) {
 	return append(lines, l), nil
 }
 
-// placeholders are what banks write where there is no reference: NONREF in the 61st field of MT940, and
-// NOTPROVIDED in the EndToEndId of ISO 20022, which has to be there.
+// placeholders are the words that banks write instead of a missing reference: NONREF in the field
+// :61: of MT940, and NOTPROVIDED in the EndToEndId of ISO 20022, which must not be empty.
 var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
 
-// withoutPlaceholder returns a text or a bank's reference, or "" if it is only a placeholder. A placeholder must not
-// become the ID of a line, because all lines with it would count as one.
+// withoutPlaceholder returns a text, or "" if it is a placeholder. Otherwise, all lines with a
+// placeholder as the bank's reference would have IDs like lines of other days, and would be taken
+// for repeats.
 func withoutPlaceholder(text string) string {
 	if slices.Contains(placeholders, lettersAndDigits(text)) {
 		return ""
@@ -146,8 +151,8 @@ func toUTF8(file []byte) []byte {
 	return decoded
 }
 
-// parseAmount reads a decimal in minor units of a currency. point separates the decimal places, and thousands may
-// separate groups of the other digits.
+// parseAmount reads a decimal number as minor units of a currency. point is the character before
+// the decimals, and thousands the one that may stand between the digits of thousands.
 func parseAmount(text, currency string, point, thousands byte) (int64, error) {
 	if _, ok := engine.CurrencyOf(currency); !ok {
 		return 0, fmt.Errorf("currency %q", currency)
@@ -174,7 +179,8 @@ func parseAmount(text, currency string, point, thousands byte) (int64, error) {
 	return n, nil
 }
 
-// parseDay reads a day by the first of some layouts that fits.
+// parseDay reads a day with the first of the layouts that fits. It returns ErrDay for a year that
+// is out of bounds.
 func parseDay(text string, layouts ...string) (day time.Time, err error) {
 	for _, layout := range layouts {
 		if day, err = time.Parse(layout, strings.TrimSpace(text)); err != nil {

@@ -5,34 +5,35 @@ import (
 	"math"
 )
 
-// bowl is the ground plan of arenas and stadiums: two straight sides, and a half circle at
-// either end of them. Lengths are in centimetres.
+// bowl is the ground plan of the sample arena and the sample stadium: two straight sides and a half
+// circle at either end. Lengths are in centimetres.
 type bowl struct {
 	x, y     int // its middle
-	straight int // length of a straight side
+	straight int // length of a side
 }
 
-// These are distances in the samples' tiers, in centimetres.
+// These are the measures of the samples' tiers, in centimetres.
 const (
 	seatWidth  = 50
 	rowDepth   = 80
 	blockGap   = 120
-	spaceWidth = 100 // width of the place for a wheelchair, and of the one for a companion beside it
+	spaceWidth = 100 // of the space for a wheelchair, and of the companion's seat beside it
 )
 
-// tier is a ring of blocks of seats around the field. All blocks have the same number of rows.
+// tier is a ring of blocks around the field, each with rows one behind the other.
 type tier struct {
 	name        string
 	first       int  // number of its first block
-	radius      int  // radius of its first row on the half circles
+	radius      int  // distance of its first row from the straight axis, and so its radius on the half circles
 	rows        int  // in each block
 	sides       int  // blocks on each straight side
 	ends        int  // blocks on each half circle
-	wheelchairs bool // a row for them behind each block
+	wheelchairs bool // whether each block has a row of wheelchair spaces behind it
 }
 
-// makeTier makes the blocks of a tier, clockwise from the left end of the upper side. The seats of a row are numbered
-// clockwise too, so that a person who looks at the field finds low numbers on the same side everywhere.
+// makeTier makes the blocks of a tier, clockwise from the left of the upper side. Seats are
+// numbered clockwise too, so that low numbers are on the same side everywhere for a person who
+// faces the field.
 func (b bowl) makeTier(t tier) []Section {
 	var sections []Section
 	add := func(rows []Row) {
@@ -98,8 +99,8 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 // of seats.
 func (t *tier) wheelchairRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
 
-// makeWheelchairRow makes a row one of spaces for wheelchairs, each with a seat beside it
-// for a companion. The spaces fill the width.
+// makeWheelchairRow fills a row of a width with spaces for wheelchairs, each with a companion's
+// seat beside it.
 func makeWheelchairRow(r Row, width int) Row {
 	r.Count = 2 * (width / spaceWidth / 2)
 	for i := 1; i <= r.Count; i += 2 {
@@ -108,12 +109,11 @@ func makeWheelchairRow(r Row, width int) Row {
 	return r
 }
 
-// cutToHundredths cuts off digits whose effect nobody can see, so that documents stay
-// short.
+// cutToHundredths rounds a number down to hundredths, so that the documents stay short.
 func cutToHundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
-// takeSeatsOut reduces the rows of boxes until they have the given number of seats in all,
-// spread as evenly as possible.
+// takeSeatsOut reduces the boxes, each of one row, to the given number of seats in all, spread as
+// evenly as possible. It panics if that is not possible, because then a sample is wrong.
 func takeSeatsOut(boxes []Section, seats int) []Section {
 	each, more := seats/len(boxes), seats%len(boxes)
 	for i := range boxes {
@@ -122,7 +122,7 @@ func takeSeatsOut(boxes []Section, seats int) []Section {
 			n++
 		}
 		if r := &boxes[i].Rows[0]; n < 1 || n > r.Count {
-			panic(fmt.Sprintf("venuemap: a box has %d seats at most, and is to have %d", r.Count, n)) // a sample is wrong
+			panic(fmt.Sprintf("venuemap: a box has %d seats at most, and is to have %d", r.Count, n)) // the sample is wrong
 		}
 		boxes[i].Rows[0].Count = n
 	}

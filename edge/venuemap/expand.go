@@ -9,19 +9,20 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// kinds maps the names of kinds of seats in a document to the values in Layout.SeatKind. A seat without a kind is a
-// standard one.
+// kinds maps a seat's kind in a document to the kind in Layout.SeatKind. A seat without a kind is a
+// standard seat.
 var kinds = map[string]uint8{"": seatmap.Standard, "standard": seatmap.Standard, "wheelchair": seatmap.Wheelchair, "companion": seatmap.Companion}
 
-// Expand makes a layout with every seat of the document, in reading order, or returns issues. It relies on the rules in
-// the fields' tags, which a request has passed; any other document must be checked against them first. The caller who
-// publishes the layout fills in its Map and Version.
+// Expand returns the layout with every seat of the document, in the document's order, or the issues
+// if the document is wrong. It assumes that the document meets the rules of its fields' tags, which
+// are checked for documents from requests. The caller who publishes the layout fills in its Map and
+// Version.
 func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	x := &expansion{doc: d, layout: &seatmap.Layout{
 		Width: int32(d.Canvas.Width), Height: int32(d.Canvas.Height),
 	}}
-	// The seats are counted before room for them is made, because a few rows that repeat
-	// could make millions.
+	// We count the seats before we allocate memory for them, because a few repeated rows could make
+	// millions of seats.
 	n := d.count()
 	if n > seatmap.MaxSeats {
 		x.reportIssue("sections", route.IssueMaxItems, "must have at most %d seats in all, and have %d", seatmap.MaxSeats, n)
@@ -37,7 +38,7 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 		s := &d.Sections[i]
 		path := fmt.Sprintf("sections[%d]", i)
 		switch {
-		case !isIdentifier(s.ID): // Otherwise the ids of its seats would be wrong too.
+		case !isIdentifier(s.ID): // the ids of its seats begin with the section's id
 			x.reportIssue(path+".id", route.IssueFormat, "must be made of "+idLetters)
 		case sections[s.ID]:
 			x.reportIssue(path+".id", route.IssueDuplicate, "is the id of another section")
@@ -52,8 +53,8 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	return x.layout, nil
 }
 
-// count returns how many seats the document comes to, even if it has faults. It stops
-// counting once there are more than seatmap.MaxSeats.
+// count returns how many seats the document has, even if it has faults. It stops counting once
+// there are more than seatmap.MaxSeats.
 func (d *Document) count() int {
 	n := 0
 	for i := range d.Sections {
@@ -71,20 +72,20 @@ func (d *Document) count() int {
 	return n
 }
 
-// expansion is the state of Expand: the layout and the issues so far. Each map serves to check one rule that something
-// is unique.
+// expansion is the state of Expand: the layout so far, the issues so far, and maps of what has to
+// be unique.
 type expansion struct {
 	doc     *Document
 	layout  *seatmap.Layout
 	issues  []route.Issue
-	ids     map[string]struct{}   // all seats' ids
-	points  map[[2]int32]struct{} // where all seats are
-	printed map[[3]string]string  // where each seat is, by the names.Key of its section's name, row and label
+	ids     map[string]struct{}   // the ids of the seats so far
+	points  map[[2]int32]struct{} // the points of the seats so far
+	printed map[[3]string]string  // the id of each seat so far, by the names.Key of its section's name, row and label
 	name    string                // the names.Key of the section at hand
 	label   string                // the names.Key of the label of the row at hand
 }
 
-// reserveSeats makes room for n seats.
+// reserveSeats allocates memory for n seats.
 func (x *expansion) reserveSeats(n int) {
 	l := x.layout
 	l.SeatIDs, l.Labels = make([]string, 0, n), make([]string, 0, n)
@@ -109,7 +110,7 @@ func (x *expansion) checkInside(path string, px, py int) bool {
 	return false
 }
 
-// expandElements checks the elements. They have no place in the layout.
+// expandElements only checks the elements, because the layout has none.
 func (x *expansion) expandElements() {
 	for i := range x.doc.Elements {
 		e := &x.doc.Elements[i]
@@ -121,7 +122,8 @@ func (x *expansion) expandElements() {
 	}
 }
 
-// expandSection adds a section with all of its rows. It stops early once there are route.MaxIssues issues.
+// expandSection adds a section with all of its rows. It stops once route.MaxIssues issues are
+// noted.
 func (x *expansion) expandSection(path string, s *Section) {
 	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
 	x.name = names.Key(s.Name)
@@ -142,8 +144,8 @@ func (x *expansion) expandSection(path string, s *Section) {
 	}
 }
 
-// addListedRow adds a row whose seats the author lists. A seat without an id gets
-// section-row-label as its id.
+// addListedRow adds a row whose seats the author lists. A seat without an id gets the ids of its
+// section and row and its own label as its id, joined by dashes.
 func (x *expansion) addListedRow(path string, s *Section, r *Row) {
 	x.beginRow(r.Label)
 	id := s.ID + "-" + r.idPart() + "-"
@@ -164,17 +166,17 @@ func (x *expansion) beginRow(label string) {
 	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
 }
 
-// seat is one seat before addSeat puts it into the layout's columns.
+// seat is one seat before addSeat appends it to the columns of the layout.
 type seat struct {
 	id, label string
 	x, y      int
 	kind      uint8
-	gap       bool // an aisle before it
+	gap       bool // whether there is an aisle before it
 }
 
-// addSeat adds a seat to the row that was begun last. No other seat may have the same id, the same point, or the same
-// names of section, row and seat, which are printed on tickets. It adds a seat with an issue too, so that the issues of
-// later seats are found as well.
+// addSeat adds a seat to the row that was begun last. It reports an issue if another seat has the
+// same id or the same point, or looks the same on a ticket. A seat with a fault is added too, so
+// that the faults of the seats after it are also found.
 func (x *expansion) addSeat(path, row string, s *seat) {
 	point := [2]int32{int32(s.x), int32(s.y)}
 	if len(s.id) > maxID || !isIdentifier(s.id) {
@@ -201,7 +203,7 @@ func (x *expansion) addSeat(path, row string, s *seat) {
 	l.SeatKind, l.Gap = append(l.SeatKind, s.kind), append(l.Gap, s.gap)
 }
 
-// add puts k into a set, and reports whether it was new there.
+// add adds k to a set, and reports whether the set did not have k before.
 func add[K comparable](set map[K]struct{}, k K) bool {
 	n := len(set)
 	set[k] = struct{}{}
@@ -211,7 +213,8 @@ func add[K comparable](set map[K]struct{}, k K) bool {
 // idLetters says in an issue what isIdentifier accepts.
 const idLetters = "letters A to Z, digits and . _ : -"
 
-// isIdentifier reports whether s has only the characters of ids, and at least one.
+// isIdentifier reports whether s is not empty and has only the characters that ids may have
+// (idLetters, also in lower case).
 func isIdentifier(s string) bool {
 	for _, c := range []byte(s) {
 		switch {
@@ -223,5 +226,5 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// roundToUnit returns the nearest unit of the canvas.
+// roundToUnit rounds a coordinate to whole units of the canvas.
 func roundToUnit(v float64) int { return int(math.Round(v)) }

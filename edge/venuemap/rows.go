@@ -11,15 +11,16 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// These are the ways in which the seats of a row are numbered. Without one they ascend by
-// 1.
+// These are the values of Row.Numbering that numberOf treats specially. With any other value, the
+// numbers ascend by 1.
 const (
 	descending = "descending"
 	odd        = "odd"
 	even       = "even"
 )
 
-// idPart returns the row's part of its seats' ids: the row's id or, without one, its label.
+// idPart returns the row's part of the ids of its seats: the row's id, or its label if it has no
+// id.
 func (r *Row) idPart() string {
 	if r.ID != "" {
 		return r.ID
@@ -27,19 +28,19 @@ func (r *Row) idPart() string {
 	return r.Label
 }
 
-// repeats returns how many rows the entry of the document makes.
+// repeats returns how many rows this entry of the document stands for.
 func (r *Row) repeats() int { return max(r.Repeat, 1) }
 
-// seatsOf returns how many seats the k-th row of the entry has, counted from 0, if the
-// author does not list them. The small addend keeps a sum such as 3 × 0.333 from falling
-// short of a whole seat by an error of floating point.
+// seatsOf returns how many seats the k-th row of the entry has, counted from 0, if the author does
+// not list them. The small addend prevents an error of floating point from losing a seat, such as
+// in 10 × 0.1.
 func (r *Row) seatsOf(k int) int { return r.Count + int(math.Floor(float64(k)*r.CountStep+1e-9)) }
 
-// isStraight reports whether the author has begun to describe a straight row, perhaps not
-// completely.
+// isStraight reports whether the entry has any field that only a straight row has, even if others
+// are missing.
 func (r *Row) isStraight() bool { return r.From != nil || r.To != nil }
 
-// isArc reports whether the author has begun to describe an arc, perhaps not completely.
+// isArc reports whether the entry has any field that only an arc has, even if others are missing.
 func (r *Row) isArc() bool { return r.Center != nil || r.Radius != 0 || r.Angles != nil }
 
 // checkForm reports an entry that does not have exactly one of the three forms (listed,
@@ -88,9 +89,9 @@ func (r *Row) hasDrawing() bool {
 		r.Repeat != 0 || r.Step != nil || r.RadiusStep != 0 || r.CountStep != 0
 }
 
-// checkNumbers reports counts, positions and numbers that do not go together. Counts and
-// labels are checked for the last of the rows that the entry makes, which has the most
-// seats and the label furthest on.
+// checkNumbers reports counts, labels, numbers and positions of an entry that are not possible. It
+// checks counts and labels for the last row of a repeated entry, because that row has the most
+// seats and the last label.
 func (x *expansion) checkNumbers(path string, r *Row) {
 	last := r.repeats() - 1
 	if r.seatsOf(last) > maxRowSeats {
@@ -127,7 +128,8 @@ func (x *expansion) checkPositions(path string, positions []int, last int, taken
 	}
 }
 
-// firstNumber returns the lowest number of the row's seats.
+// firstNumber returns the lowest number of the row's seats: FirstNumber, or else 2 for even
+// numbers, or else 1.
 func (r *Row) firstNumber() int {
 	switch {
 	case r.FirstNumber != nil:
@@ -138,7 +140,7 @@ func (r *Row) firstNumber() int {
 	return 1
 }
 
-// numberOf returns the number of the seat at position i of n, counted from 0.
+// numberOf returns the number of the i-th of a row's n seats. i counts from 0.
 func (r *Row) numberOf(i, n int) int {
 	switch r.Numbering {
 	case descending:
@@ -152,7 +154,7 @@ func (r *Row) numberOf(i, n int) int {
 // addDrawnRows adds the rows of an entry that is straight or an arc. An aisle takes a place
 // between two seats, so a seat's place is its position plus the aisles before it.
 func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
-	var gap, kind [maxRowSeats + 1]uint8 // by position
+	var gap, kind [maxRowSeats + 1]uint8 // by position, counted from 0
 	for _, n := range r.AislesAfter {
 		gap[n] = 1
 	}
@@ -178,8 +180,8 @@ func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	}
 }
 
-// pointOf returns the point on the canvas of a seat of the k-th row. The row's places 0 to last, which are seats and
-// aisles, have equal distances; place is the seat's.
+// pointOf returns the point on the canvas of a place in the k-th row of the entry. The row's seats
+// and aisles are on the places 0 to last, at equal distances.
 func (r *Row) pointOf(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {
@@ -190,7 +192,8 @@ func (r *Row) pointOf(k, place, last int) (px, py int) {
 		radius := float64(r.Radius + k*r.RadiusStep)
 		return roundToUnit(float64(r.Center[0]) + radius*math.Cos(angle)), roundToUnit(float64(r.Center[1]) + radius*math.Sin(angle))
 	}
-	// A row with more seats than the first is as dense, and longer.
+	// A straight row with more seats than the first row has the same distances and is longer at
+	// both ends.
 	if first := r.Count - 1 + len(r.AislesAfter); first > 0 {
 		t = 0.5 + (t-0.5)*float64(last)/float64(first)
 	}
@@ -204,8 +207,9 @@ func (r *Row) pointOf(k, place, last int) (px, py int) {
 	return on(0), on(1)
 }
 
-// countLabel returns the label that is n steps after a label. Numbers are counted up; letters go A, B ... Z, AA, AB. ok
-// is false if the label is neither a number nor letters. If n is 0, it returns any label unchanged.
+// countLabel returns the label that is n steps after a label: a higher number, or later letters in
+// the order A, B ... Z, AA, AB. It returns false for a label that is neither a number nor up to
+// three letters of one case, unless n is 0: then it returns the label itself.
 func countLabel(label string, n int) (string, bool) {
 	if n == 0 {
 		return label, true

@@ -2,14 +2,14 @@ package venuemap
 
 import "fmt"
 
-// Samples are the maps that come with the program, by name. Their units are
+// Samples are functions that make the maps that come with the program, by name. The maps' units are
 // centimetres.
 var Samples = map[string]func() *Document{"theatre": Theatre, "arena": Arena, "stadium": Stadium}
 
-// Theatre is a house of 400: curved stalls in three sections with a row for
-// wheelchairs behind them, a circle, and two boxes whose seats are listed.
+// Theatre is a theatre of about 400 seats: curved stalls in three sections with a row for
+// wheelchairs behind the middle one, a circle, and two boxes whose seats are listed.
 func Theatre() *Document {
-	center := []int{1200, -400} // the centre of the curves, which is behind the stage
+	center := []int{1200, -400} // the center of the curved rows, behind the stage
 	rows := func(label string, radius, count int, angles ...float64) Row {
 		return Row{Label: label, Center: center, Radius: radius, Angles: angles, Count: count}
 	}
@@ -47,9 +47,8 @@ func Theatre() *Document {
 	}
 }
 
-// Arena is a hall of 20,000 for a concert: a stage at one end of the floor,
-// blocks of chairs before it, a lower and an upper tier all around, and boxes in
-// between.
+// Arena is a hall of 20,000 seats for a concert: a stage at one end of the floor, blocks of chairs
+// in front of the stage, a lower and an upper tier all around, and boxes between the tiers.
 func Arena() *Document {
 	const seats = 20_000
 	b := bowl{x: 7400, y: 5700, straight: 3400}
@@ -68,7 +67,7 @@ func Arena() *Document {
 	}
 }
 
-// arenaFloor returns the sections on the floor: two rows of four blocks of chairs that face the stage.
+// arenaFloor returns eight blocks of chairs that face the stage, in two rows of four blocks.
 func arenaFloor(b bowl) []Section {
 	const wide, deep, chair, row, aisle = 12, 14, 50, 95, 150
 	var sections []Section
@@ -84,8 +83,8 @@ func arenaFloor(b bowl) []Section {
 	return sections
 }
 
-// Stadium is one of 70,000 around a pitch: a lower tier, a club tier with boxes
-// behind it, and an upper tier.
+// Stadium is a stadium of 70,000 seats around a pitch: a lower tier, a club tier with boxes behind
+// it, and an upper tier.
 func Stadium() *Document {
 	const seats = 70_000
 	b := bowl{x: 14_200, y: 11_200, straight: 6000}

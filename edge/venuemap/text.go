@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Text returns the document in JSON.
+// Text returns the document as JSON, in the form in which it is stored.
 func (d *Document) Text() ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -27,8 +27,8 @@ func Parse(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Publishable returns the layout of a document that Text has written, and its elements as
-// JSON. It refuses a document without seats, and one with faults that Expand finds.
+// Publishable returns the layout of a document that Text has written, and its elements as JSON. It
+// refuses a document without seats, and a document in which Expand finds faults.
 func Publishable(text []byte) (*seatmap.Layout, []byte, error) {
 	d, err := Parse(text)
 	if err != nil {

@@ -4,20 +4,20 @@
 // three sample maps made by code. docs/venue-maps.md explains the format, and
 // docs/venue-map.schema.json is printed from the structs.
 //
-// The edge calls it for what organizers send, and cmd for the samples. It is
-// pure and runs nothing on its own.
+// The edge calls it for the maps that organizers send, and cmd for the samples. All functions are
+// pure, and nothing runs on its own.
 package venuemap
 
-// maxRowSeats is the most seats of a row, and maxID the most characters of a seat's id. The tags have the limits of
-// single fields; package engine/seatmap limits the seats of a whole map.
+// maxRowSeats is the most seats of a row, and maxID the most characters of a seat's id. The tags
+// have the bounds of single fields, and seatmap.MaxSeats bounds all seats of a map.
 const (
 	maxRowSeats = 1_000
 	maxID       = 40
 )
 
-// Document is a map as its author writes it. Distances are in units of the
-// canvas, whose length the author decides: a centimetre, say. x
-// grows to the right and y downwards. A point is a list of its x and y.
+// Document is a map as its author writes it. Distances are in units of the canvas. The author
+// decides what a unit stands for, such as a centimetre. x grows to the right and y downwards. A
+// point is a list of its x and y.
 type Document struct {
 	Name     string    `json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Small hall" description:"The map's name, by which its organization finds it."`
 	Canvas   Canvas    `json:"canvas" required:"true" example:"{\"width\":1000,\"height\":800}" description:"The room that the map is drawn in. Its units are the author's: a centimetre, say."`
@@ -26,24 +26,24 @@ type Document struct {
 	Elements []Element `json:"elements" maxItems:"200" example:"[{\"type\":\"stage\",\"x\":300,\"y\":20,\"width\":400,\"height\":80,\"label\":\"Stage\"}]" description:"What is drawn besides seats: stage, doors, texts and the like."`
 }
 
-// Canvas is the room that the map is drawn in: from 0, 0 to its width and height.
+// Canvas is the area in which the map is drawn. It reaches from the point 0, 0 to the point Width,
+// Height.
 type Canvas struct {
 	Width  int `json:"width" required:"true" minimum:"100" maximum:"100000" description:"How wide it is: x grows from 0 on the left to this."`
 	Height int `json:"height" required:"true" minimum:"100" maximum:"100000" description:"How high it is: y grows from 0 at the top to this."`
 }
 
-// Section is a part of the venue whose seats all have the same ticket type.
+// Section is a part of the house whose seats are all sold as the same ticket type.
 type Section struct {
 	ID   string `json:"id" required:"true" minLength:"1" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What names the section when it is priced; unique in the map."`
 	Name string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"40" description:"The section's name as it is printed on tickets."`
 	Rows []Row  `json:"rows" required:"true" minItems:"1" maxItems:"1000" description:"The section's rows. Each lists its seats, or is a straight line or an arc of them."`
 }
 
-// Row is one row of seats, or several of the same kind, in one of three forms:
-// Seats lists them; From and To are the first and last seat of a straight row;
-// Center, Radius and Angles are an arc. The last two take Count and what follows
-// it. Positions are 1, 2, 3... along the row, beginning at From or at the first
-// angle.
+// Row is one row of seats, or several rows of the same form (Repeat). It has one of three forms:
+// Seats lists the seats; From and To are the first and last seat of a straight row; Center, Radius
+// and Angles describe an arc. The fields from Count on are only for straight rows and arcs.
+// Positions are 1, 2, 3... along the row, beginning at From or at the first angle.
 type Row struct {
 	Label string `json:"label" required:"true" format:"name" minLength:"1" maxLength:"10" description:"The row's label as it is printed on tickets."`
 	ID    string `json:"id,omitzero" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What stands for the row in the ids of its seats, section-row-seat; the label without it."`
@@ -70,7 +70,7 @@ type Row struct {
 	CountStep  float64 `json:"countStep,omitzero" minimum:"0" maximum:"20" description:"How many seats each row has more than the one before; fractions add up. A straight row grows at both ends, an arc gets denser."`
 }
 
-// Seat is one seat of a row that lists them.
+// Seat is one seat of a row that lists its seats.
 type Seat struct {
 	ID          string `json:"id,omitzero" maxLength:"40" pattern:"^[A-Za-z0-9._:-]+$" description:"The seat's id, unique in the map; section-row-label without it."`
 	Label       string `json:"label" required:"true" format:"name" minLength:"1" maxLength:"10" description:"The seat's label as it is printed on tickets; unique in its section and row."`
@@ -80,7 +80,7 @@ type Seat struct {
 	AisleBefore bool   `json:"aisleBefore,omitzero" description:"True if there is an aisle between this seat and the one before."`
 }
 
-// Element is something on the map that is not a seat, such as the stage.
+// Element is something that is drawn on the map and is not a seat, such as the stage.
 type Element struct {
 	Type   string `json:"type" required:"true" enum:"stage,field,text,rectangle,ellipse,entrance,exit,stairs,bar,restroom" description:"What it is, and so how it is drawn."`
 	X      int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"Where its left edge is."`

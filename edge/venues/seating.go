@@ -27,7 +27,8 @@ func (h *Handlers) getSeating(c *route.Call, in *api.ByID) (*api.Seating, error)
 	return h.seatingView(c, number, m)
 }
 
-// seatingView shows an event's seating as its actor has it.
+// seatingView shows an event's seating from the answer of the seat map's actor. An event without
+// seats is shown as not enabled.
 func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*api.Seating, error) {
 	if !m.Attached {
 		return &api.Seating{}, nil

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// Event returns an event as its organization sees it. Other readers get a part of that record. A
-// zero in the details means that the organization has set nothing, so the record then has null.
+// Event returns an event's record as its organization sees it. Other readers are shown parts of it.
+// Optional fields that the organization has not set are null.
 func Event(r *event.Record) *api.Event {
 	t := r.Details
 	v := &api.Event{
@@ -40,21 +40,21 @@ func Event(r *event.Record) *api.Event {
 		v.Capacity = &t.Capacity
 	}
 	if v.ProductType == event.ProductReservation {
-		// A reservation never has any.
+		// a reservation has no entities, not even an empty list
 		v.Entities = nil
 	}
 	return v
 }
 
-// TicketType returns a ticket type of an event. With own it is the whole record for the
-// organization: the presale code, the delivered address and the number of tickets sold are for
-// nobody else.
+// TicketType returns a ticket type of an event. If own is set, it also has what only the
+// organization may see: the presale code, the delivered address with its note, and the number of
+// tickets sold.
 func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType {
 	t := &r.Details
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
 		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price, t.Currency), Currency: t.Currency,
-		// The total is the price that buyers see first, so it has the fees that they pay.
+		// Buyers see the total first, so it includes the fees that they pay.
 		PriceTotal:    Decimal(order.PriceTotal(t.Price, e.AbsorbFees), t.Currency),
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
@@ -65,7 +65,7 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	if t.Hidden {
 		v.Status = "hidden"
 	}
-	// A number below zero means that the stock is not limited.
+	// An Available below 0 means that the stock is not limited.
 	if r.Available >= 0 {
 		v.Available = &r.Available
 	}
@@ -76,7 +76,8 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	return v
 }
 
-// viewVelocity shows an event's own velocity limits. Null means that the event uses the service's limit.
+// viewVelocity shows the limits of the velocity rules that an event sets itself. A limit is null if
+// the service's default applies.
 func viewVelocity(v *velocity.Limits) *api.OwnVelocity {
 	own := func(n int64) *int64 {
 		if n == 0 {

@@ -5,9 +5,9 @@ import (
 	"boxoffice/edge/route"
 )
 
-// ListByNumber answers a page of a list. The list's cursor is the number of the last row that was
-// shown. list reads up to limit rows that come after the row with the given number, or the first
-// rows if the number is 0.
+// ListByNumber returns a page of a list whose cursor is the number of the last row of a page. list
+// reads up to limit rows that follow the row with a number in the order of the list, or the first
+// rows if the number is 0. number returns a row's number, and show makes its view.
 func ListByNumber[Row, View any](cursor string, limit int, list func(after int64, limit int) ([]Row, error), number func(Row) int64, show func(Row) View) (*api.List[View], error) {
 	after, err := route.ReadNumberCursor(cursor)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Order returns an order's record. eventID is the public id of its event.
+// Order returns an order's record, without its tickets. eventID is the public id of its event.
 func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord {
 	v := api.OrderRecord{
 		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: eventID,
@@ -88,7 +88,7 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	if d.ExtraID != "" {
 		extra = route.Some(d.ExtraID)
 	}
-	// The ledger keeps no figure until coins arrive, and answers show 0.
+	// Arrived is empty until coins arrive. Answers then show 0.
 	arrived := d.Arrived
 	if arrived == "" {
 		arrived = "0"
@@ -99,8 +99,8 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	}
 }
 
-// showTransfer returns what a buyer needs for a bank transfer. Banking apps read a GiroCode, which
-// exists only for euros.
+// showTransfer returns what a buyer needs for a bank transfer. For euros, it has a GiroCode, which
+// banking apps can read.
 func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	to := order.ParseBankAccount(d.Address)
 	t := &api.BankTransfer{
@@ -112,7 +112,7 @@ func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	return t
 }
 
-// Refund returns the refund at the place i among the order's refunds.
+// Refund returns the record of the order's i-th refund. i counts from 0.
 func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	r := &o.Refunds[i]
 	v := api.Refund{
@@ -138,28 +138,31 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	return v
 }
 
-// refundID makes the id of a refund from the order's id and the refund's place among the order's refunds, which never
-// changes. So no two refunds have the same id, old facts lead to the same id, and the id contains the order's.
+// refundID makes the id of a refund from the order's id and the refund's place among the order's
+// refunds. The place never changes. So no two refunds have the same id, facts of any age lead to
+// the same id, and the order can be found by the id.
 func refundID(order engine.OrderID, i int) string { return order.String() + "-r" + strconv.Itoa(i+1) }
 
-// Where returns the label, the section and the row of the seat with an id.
+// Where returns the label of a seat and the names of its section and row, by the seat's id.
 type Where func(seat string) (label, section, row string)
 
-// Ticket is a ticket's record, together with the parts from which its codes are made.
+// Ticket is a ticket's record, with the serial and the holder version from which its codes are
+// made.
 type Ticket struct {
 	api.TicketRecord
 	Serial uint32
-	// The version of the holder: a new holder gets a new version, so old codes stop being valid.
-	// The first holder has secrets.Version.
+	// Version is the holder version. Each new holder gets a new version, so that the codes of
+	// earlier holders become invalid. The first holder has secrets.Version.
 	Version byte
 }
 
 // Tickets returns the tickets of a completed order in the order of their serials. Each ticket has
-// its holder of today; the rest is as it was issued. where is asked only for the seats of an order
-// that has seats.
+// its present holder and the status issued; admissions are not considered. where is called only for
+// tickets with seats, and may be nil for an order without seats. Tickets panics if the order has an
+// impossible number of tickets.
 func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) []Ticket {
 	if !o.HasSoundSize() {
-		// Whoever asks loses one fact or one request, and not the node.
+		// The panic fails only one fact or one request. Making so many tickets could end the node.
 		panic("view: an order of too many tickets")
 	}
 	out := make([]Ticket, 0, o.Tickets())

@@ -1,5 +1,5 @@
-// Package view makes the records in answers and webhooks from those of the engine and the read model (docs/rules.md,
-// Records). It has no state and reads no store: everything that a record needs is an argument.
+// Package view makes the records of answers and webhooks from the structs of the engine and the
+// read model (docs/rules.md, Records). All functions are pure.
 package view
 
 import (
@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Optional returns null for an empty string.
+// Optional returns a pointer to a string, or nil, which becomes null, for an empty string.
 func Optional(s string) *string {
 	if s == "" {
 		return nil
@@ -17,17 +17,18 @@ func Optional(s string) *string {
 	return &s
 }
 
-// Moment returns unix milliseconds as a time that is never null. Unlike api.At, it treats 0 as a time, the beginning of
-// 1970.
+// Moment returns the time of unix milliseconds. Unlike api.At, it never returns nil: 0 is the
+// beginning of 1970.
 func Moment(ms int64) api.Time {
 	t := api.Moment(ms)
 	return &t
 }
 
-// Decimal returns an amount of minor units of a currency in the form that answers show.
+// Decimal returns an amount in minor units as the decimal string that answers show, such as
+// "25.00".
 func Decimal(minor int64, currency string) string { return engine.Decimal(minor, currency) }
 
-// List returns a list that is never null in an answer, so programs can read it without a check.
+// List returns the list, or an empty list for nil, so that no answer has null in place of a list.
 func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -35,7 +36,7 @@ func List[T any](s []T) []T {
 	return s
 }
 
-// Object returns stored JSON, which must be an object. Nothing stored becomes the empty object.
+// Object returns stored JSON, which must be an object, or the empty object if nothing is stored.
 func Object(b []byte) api.JSON {
 	if len(b) == 0 {
 		return api.JSON("{}")
@@ -43,7 +44,7 @@ func Object(b []byte) api.JSON {
 	return b
 }
 
-// UTC returns a time of a table as answers show it; nil stays nil.
+// UTC returns a time of the database in UTC, as answers show it, or nil for nil.
 func UTC(t *time.Time) api.Time {
 	if t == nil {
 		return nil

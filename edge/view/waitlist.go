@@ -6,16 +6,16 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// WaitlistEntry returns an entry in the line of an event as answers show it. eventID is the public
-// id of the event.
+// WaitlistEntry returns the record of an entry in an event's waitlist. eventID is the public id of
+// the event.
 func WaitlistEntry(p *waitlist.Placed, eventID string) *api.WaitlistEntry {
 	e := &p.Entry
 	v := &api.WaitlistEntry{
 		ID: e.ID.String(), EventID: eventID, Email: e.Email, Name: e.Name, Quantity: e.Quantity,
 		Status: e.Status, OfferedAt: api.At(e.OfferedAt), OfferExpiresAt: api.At(e.ExpiresAt), CreatedAt: api.At(e.At),
 	}
-	// An entry may ask for any ticket type. Then the type that it was offered last is shown, if
-	// there is one.
+	// An entry that waits for any ticket type shows the type that it was last offered, if there is
+	// one.
 	if typ := max(e.Type, e.Given); typ != 0 {
 		v.TicketTypeID = new(engine.NumberedID(e.ID.Event(), typ).String())
 	}

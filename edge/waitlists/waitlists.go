@@ -1,5 +1,6 @@
-// Package waitlists is the area of people who wait for sold-out tickets: how they join a waitlist, what the links in
-// their mails do, and what the organization sees and decides. The events' actors keep the waitlists themselves.
+// Package waitlists is the area of people who wait for sold-out tickets: how they join the line,
+// what the links in their mails do, and what the organization sees and decides. The events' actors
+// keep the waitlists themselves.
 package waitlists
 
 import (
@@ -28,7 +29,7 @@ type Deps struct {
 	Pages       *live.Pages
 	Letters     *letters.Writer
 	Secrets     *secrets.Master
-	LimitsScale float64 // multiplies every velocity rule
+	LimitsScale float64 // multiplies the limits of all velocity rules
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.
@@ -39,9 +40,10 @@ func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist adds the caller to a waitlist, if the caller has proven to own the address. Otherwise it only mails a link
-// with which the address's owner joins, because anybody may enter anybody's address. The answer is the same if the
-// address waits already, so that it does not reveal who waits.
+// joinWaitlist adds an entry to an event's waitlist if the caller has proven to own the address.
+// Anybody may enter anybody's address, so without that proof it only mails the address a link, by
+// which its owner joins (confirmWaitlist). The answer then is the same whether or not the address
+// waits already, so that it does not reveal who waits.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -70,23 +72,24 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 	return r, h.askToWait(c, &cmd, p.Event.Details.Org)
 }
 
-// joinLine sends the command to the event, and answers with the name and address of the
-// request. An entry that was there before may have been made with another name.
+// joinLine sends the command to the event, and returns the entry with the name and address of the
+// command. If the address had an entry already, that entry may have another name.
 func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
 	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(cmd.ID.Event()), *cmd)
 	if err != nil {
 		return nil, err
 	}
-	// The answer must not show the name in an existing entry, because the caller may not be the address's owner.
+	// The name of an existing entry would reveal to anybody what the owner of the address has
+	// entered.
 	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
 	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
 }
 
-// joinLife is how long a mailed link to join a waitlist may be used.
+// joinLife is how long the mailed link of askToWait may be used.
 const joinLife = 7 * 24 * time.Hour
 
-// askToWait mails an address the link that puts it in line. The link carries the whole entry,
-// signed, so nothing is stored before it is used.
+// askToWait mails an address the link by which its owner joins the waitlist. The link contains the
+// whole entry, signed, so no entry is stored before the link is used.
 func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error {
 	token := h.Secrets.JoinToken(&secrets.Joining{
 		ID: cmd.ID, Ends: c.Now.Add(joinLife).Unix(), Type: cmd.Type, Quantity: cmd.Quantity, Email: cmd.Email, Name: cmd.Name,
@@ -101,8 +104,8 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
 }
 
-// confirmWaitlist adds the reader of a mail to a waitlist. The token in the mail's link contains the address and what the
-// reader waits for, and proves that the address is the reader's.
+// confirmWaitlist adds the entry of a mailed link to the waitlist. The token of the link names the
+// reader and what the reader waits for, and is the proof that the address is the reader's.
 func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
 	j, ok := h.Secrets.ParseJoin(in.Token)
 	if !ok || c.Now.Unix() > j.Ends {
@@ -118,8 +121,8 @@ func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api
 	})
 }
 
-// listWaitlist returns a page of an event's entries, the oldest first. It asks for one more than a
-// page has, to know if another page follows.
+// listWaitlist returns a page of an event's entries, the oldest first. It asks for one entry more
+// than a page has, to know whether another page follows.
 func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -146,8 +149,8 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	return out, nil
 }
 
-// offerWaitlist makes offers to the entries that have waited longest, at the organization's
-// request, and answers how many it could make.
+// offerWaitlist makes offers to up to the requested number of entries, those that have waited
+// longest first, and answers how many it has made.
 func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.OffersMade, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -180,8 +183,8 @@ func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.Waitlis
 	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
 }
 
-// claimOffer makes an order from what a waitlist's entry is offered. It needs no proof other than the mailed link. The
-// answer includes the order's token.
+// claimOffer places an order for what an entry is offered. Nothing but the mailed link is needed,
+// because only the owner of the address can read the mail. The answer also has the order's token.
 func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
@@ -203,8 +206,7 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	return v, nil
 }
 
-// leaveWaitlist ends an entry for the reader of its mail. An offer that the entry had goes to the
-// next one.
+// leaveWaitlist ends the entry of a mailed link. What the entry was offered goes to the next entry.
 func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.WaitlistEntry, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
@@ -217,8 +219,9 @@ func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.Wai
 	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
 }
 
-// openEntry returns the entry that a mailed token names. The entry's event must exist:
-// asking the actor of an event that does not exist would make the actor.
+// openEntry returns the id of the entry that a mailed token names, or refuses with NOT_FOUND. It
+// makes sure that the entry's event exists, because asking the actor of an event that does not
+// exist would create the actor.
 func (h *Handlers) openEntry(c *route.Call, in *api.WaitlistToken) (engine.OrderID, error) {
 	id, ok := h.Secrets.ParseWaitlist(in.Token)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package witness has an outside time-stamping authority (RFC 3161) sign that a digest was there at a
-// moment, and checks such a signature. It has no goroutines.
+// Package witness asks an external time-stamping authority (RFC 3161) to sign that a digest existed
+// at a moment, and checks such signatures. It starts no goroutine, so nothing has to be stopped.
 package witness
 
 import (
@@ -23,7 +23,7 @@ const (
 	maxReply = 64 << 10 // bytes; a token with three certificates has about 7 KB
 )
 
-// ErrToken is the error for a token that does not prove what it should.
+// ErrToken says that a token is not a valid time stamp of the digest.
 var ErrToken = errors.New("witness: the token does not hold")
 
 // Authority is a time-stamping authority. Its methods may be called by any goroutine.
@@ -32,13 +32,15 @@ type Authority struct {
 	http *http.Client
 }
 
-// New returns the authority at an address that takes requests by HTTP POST (RFC 3161, section 3.4).
+// New returns the authority with a URL. The authority must accept requests by HTTP POST (RFC 3161,
+// section 3.4).
 func New(url string) *Authority {
 	return &Authority{url: url, http: &http.Client{Timeout: askTime}}
 }
 
-// Stamp asks the authority to sign that a SHA-256 digest exists now, and returns the token (a DER TimeStampToken that
-// contains the authority's certificate). It checks the token, but not who issued the certificate.
+// Stamp asks the authority to sign that a SHA-256 digest exists now, and returns the authority's
+// token (a DER TimeStampToken with the authority's certificate). It has checked the token by that
+// certificate, but not who issued the certificate.
 func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte, error) {
 	ask := timestamp.Request{HashAlgorithm: crypto.SHA256, HashedMessage: digest[:], Certificates: true}
 	body, err := ask.Marshal()
@@ -72,16 +74,17 @@ func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte
 	return stamp.RawToken, nil
 }
 
-// Testimony is what a token proves.
+// Testimony is what a valid token proves.
 type Testimony struct {
-	At   time.Time // the digest existed at this time of the authority's clock
-	Name string    // the subject of the certificate that signed
+	At   time.Time // the digest existed at this time, by the authority's clock
+	Name string    // the subject of the signer's certificate
 }
 
-// Check returns what a token shows of a digest. Without roots it is not checked who has issued the
-// certificate: then anybody may have signed. The error wraps ErrToken.
+// Check checks that a token is a time stamp of a digest, and returns what the token proves. If
+// roots is nil, it does not check who issued the signer's certificate, so anybody may have signed.
+// Its errors wrap ErrToken.
 func Check(token []byte, digest [sha256.Size]byte, roots *x509.CertPool) (*Testimony, error) {
-	stamp, err := timestamp.Parse(token) // checks the signature by the certificate that is in the token
+	stamp, err := timestamp.Parse(token) // Parse checks the signature with the certificate in the token
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrToken, err)
 	}
@@ -104,8 +107,9 @@ func Check(token []byte, digest [sha256.Size]byte, roots *x509.CertPool) (*Testi
 	return &Testimony{At: stamp.Time, Name: signer.Subject.String()}, nil
 }
 
-// verifyIssuer makes sure that one of the roots stands behind the signer's certificate, which was valid
-// at the moment and is for time-stamping (RFC 3161, section 2.3).
+// verifyIssuer returns an error unless one of the roots has issued the signer's certificate,
+// directly or through other certificates of the token, and the certificate was valid at that moment
+// and is for time-stamping (RFC 3161, section 2.3).
 func verifyIssuer(signed *pkcs7.PKCS7, signer *x509.Certificate, roots *x509.CertPool, at time.Time) error {
 	between := x509.NewCertPool()
 	for _, c := range signed.Certificates {
