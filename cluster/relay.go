@@ -24,7 +24,8 @@ import (
 // is open again, the link goes back to it.
 
 const (
-	// straightTime is how long a member is dialled before a third one is asked to relay.
+	// straightTime is how long a member is dialled in the first round before a third one is asked to relay.
+	// Later rounds dial longer, up to dialTime.
 	straightTime = 500 * time.Millisecond
 	// straightEvery is the pause between looks whether the straight way is open again.
 	straightEvery = 2 * time.Second

@@ -130,13 +130,13 @@ func (c *allowTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, true, "is paid by bank transfer too")
 }
 
-// forbidTransferCmd no longer lets an organization be paid by bank transfer.
+// forbidTransferCmd forbids payments by bank transfer to an organization.
 type forbidTransferCmd struct {
 	database
 	Organization string `arg:"" help:"Its number, its id or its slug."`
 }
 
-// Run no longer lets the organization be paid by bank transfer.
+// Run forbids that the organization is paid by bank transfer from now on.
 func (c *forbidTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, false, "is not paid by bank transfer")
 }

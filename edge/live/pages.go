@@ -51,7 +51,7 @@ type Pages struct {
 	seed      maphash.Seed
 }
 
-// PagesDeps are the stores from which pages are made.
+// PagesDeps are the stores that pages are read from, and Settled, which waits for the read model.
 type PagesDeps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store

@@ -148,7 +148,8 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 }
 
 // failDial makes the failure for a session that could not be opened. It is never permanent, because the
-// message is not the cause. If the server gave a reply, only its code is kept.
+// message is not the cause. If the server gave a reply, the failure's text names only its code, because a
+// reply may quote an address. The reply itself is the cause, which must not be logged.
 func failDial(err error) *Failure {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		return &Failure{Reason: "no session", Code: reply.Code, cause: err}

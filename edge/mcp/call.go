@@ -137,7 +137,8 @@ func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 
 // textOf returns an argument as it stands in a path or a query, where the elements of a
 // list are separated by commas. An argument that is null or not there gives an empty text.
-// ok is false for an object and for a list within a list.
+// ok is false for an object, and for a list in which there is a list, an object, a null or an empty
+// text.
 func textOf(v jsontext.Value) (text string, ok bool) {
 	switch v.Kind() { //nolint:exhaustive // null, and an argument that is not there
 	case '"':

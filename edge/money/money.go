@@ -29,8 +29,8 @@ type Deps struct {
 	Settled  func(context.Context) error // waits until the read model has everything that is committed
 	Guesses  *limit.Guesses              // limits guesses of promo codes
 	Log      *slog.Logger
-	// Currencies are the currencies that the deployment sells in. An organization has a wallet for
-	// each of them.
+	// Currencies are the currencies that the deployment sells in. Each organization is shown a wallet
+	// for each of them, with zeros if it has none yet.
 	Currencies []engine.Currency
 }
 

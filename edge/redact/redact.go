@@ -88,7 +88,8 @@ func shapeOf(t reflect.Type, known map[reflect.Type]*shape) *shape {
 	return s
 }
 
-// addMembers adds the members of a struct that may be shown.
+// addMembers adds the members of a struct, except those whose names sound secret (NamesSecret) or whose
+// format is password. The members of an embedded struct count as the struct's own.
 func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 	for f := range t.Fields() {
 		if f.Anonymous && f.Type.Kind() == reflect.Struct && route.BindingTag(f) == "" {

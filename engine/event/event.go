@@ -136,8 +136,9 @@ func (s *State) makeGateTerms() *admission.Terms {
 	return t
 }
 
-// makeClearingTerms returns for which wallet and when the event's sales clear. It returns zero Terms if there
-// is no event.
+// makeClearingTerms returns which wallet is told of the event's proceeds, and whether the event has no end after
+// which its sales clear: reservations have none, nor have digital products without an end date. It returns zero
+// Terms if there is no event.
 func (s *State) makeClearingTerms() proceeds.Terms {
 	if s.details == nil {
 		return proceeds.Terms{}

@@ -198,7 +198,8 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 }
 
 // createOrder makes the order of p after its last grant. If the organization owes a fee for it, the wallet is
-// asked first. A free order is completed at once.
+// asked first. If its promo code turns out not to be valid, p is dropped. If p is for an entry on the waitlist,
+// it becomes an offer (makeOffer). An order for which nobody has to pay is completed at once.
 func (b *Book) createOrder(t *Terms, p *placing, place int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
 	takeGrant(&o, lineGranted(c, place))

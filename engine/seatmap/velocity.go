@@ -107,7 +107,8 @@ type pace struct {
 // newPace makes a pace that remembers no network.
 func newPace() pace { return pace{by: make(map[uint64]recent)} }
 
-// currentOf returns what a network has newly held, as it counts at a time.
+// currentOf returns the seats that a network has newly held. It leaves out those that no longer count at the
+// given time, or at the newest time seen so far if that is later. It changes nothing in the memory.
 func (p *pace) currentOf(network uint64, at int64) recent {
 	one := p.by[network]
 	one.advanceTo(max(p.newest, slotOf(at)))

@@ -34,8 +34,8 @@ func NewStock(limit int) *Stock {
 	return &Stock{limit: limit, left: xsync.NewMap[engine.Ref, level]()}
 }
 
-// Observe takes a committed batch in. It notes only ticket types that were asked for: nobody would
-// correct the level of another one if facts about it were missed. It never blocks.
+// Observe takes in a committed batch. It updates the levels of the ticket types that Load has asked
+// for, and leaves out all others. It never waits for an actor or the database.
 func (s *Stock) Observe(b *journal.Batch) {
 	for i := range b.Records {
 		r := &b.Records[i]

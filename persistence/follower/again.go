@@ -153,8 +153,9 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 	if err != nil {
 		return err
 	}
-	// Applying a fact of the past to a table that has later ones would undo these, so such a table is built again
-	// from the stream's first fact on.
+	// A follower with forget keeps rows in which later facts overwrite earlier ones. An old fact can't be applied
+	// alone then, because it would undo what later facts did. All rows of the stream are deleted and made again
+	// from its first fact on.
 	if d.forget != nil {
 		if beheaded, err := d.giveUp(ctx, tx, from, stream); err != nil || beheaded {
 			return err

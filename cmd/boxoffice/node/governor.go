@@ -59,8 +59,9 @@ func (n *Node) faster(rate int) func() bool {
 	return m.exceeded
 }
 
-// startCollecting keeps memory free for a rush, so that no garbage collection falls into it, if
-// BOXOFFICE_HEAP_ROOM asks for it. It does nothing if heap.NewRoom gives no room.
+// startCollecting starts a goroutine that keeps memory free for a rush (heap.Room), so that no garbage
+// collection falls into it. It does nothing if heap.NewRoom gives no room. If a room can't be made, it
+// only logs that, and the error is nil.
 func (n *Node) startCollecting(ctx context.Context) error {
 	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
 	var err error

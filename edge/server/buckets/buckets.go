@@ -76,7 +76,8 @@ type Count struct {
 // Begin makes the Count of a request that arrived at a time. Nil limits make one that counts nothing.
 func (l *Limits) Begin(now time.Time) Count { return Count{limits: l, now: now} }
 
-// Done reports whether the request has been counted.
+// Done reports whether the request needs no more counting: it has been counted, or it is refused because a
+// bucket is full.
 func (c *Count) Done() bool { return c.done }
 
 // noteVerdict notes a verdict if its bucket has the least room so far, or is full.
