@@ -16,7 +16,7 @@ type CreateAPIKey struct {
 	ExpiresAt   *time.Time          `json:"expiresAt" description:"When the key ends, in the future; left out or null, never."`
 }
 
-// UpdateAPIKey changes the fields that are sent.
+// UpdateAPIKey changes those fields of an API key that are sent.
 type UpdateAPIKey struct {
 	OrgID       string               `path:"orgId" format:"id" maxLength:"128"`
 	KeyID       string               `path:"keyId" format:"id" maxLength:"128"`
@@ -39,7 +39,8 @@ type ServerKeyID struct {
 	KeyID string `path:"keyId" format:"id" maxLength:"128"`
 }
 
-// LimitAPIKey sets a key's own ceiling.
+// LimitAPIKey sets how many requests of the strict tier one key may make, instead of the tier's own limit.
+// Null restores the tier's limit. Only the platform may do this.
 type LimitAPIKey struct {
 	KeyID           string         `path:"keyId" format:"id" maxLength:"128"`
 	StrictPerMinute route.Opt[int] `json:"strictPerMinute,omitzero" minimum:"1" maximum:"1000000" example:"600" description:"How many requests of the strict tier the key may make a minute; null for the tier's own limit."`
@@ -63,7 +64,8 @@ type ServerKey struct {
 	UpdatedAt       time.Time           `json:"updatedAt" description:"When it was changed last."`
 }
 
-// ServerKeySecret is a key at the one moment at which its secret is shown.
+// ServerKeySecret is an API key with its secret. Only the answers that make a key or rotate its secret have
+// this type.
 type ServerKeySecret struct {
 	ServerKey
 	Secret string `json:"secret" description:"The whole key, for the header Authorization: Bearer; no other answer shows it."`

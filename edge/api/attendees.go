@@ -6,7 +6,7 @@ import (
 	"boxoffice/edge/route"
 )
 
-// AttendeeFilter picks an event's attendees.
+// AttendeeFilter says which attendees of an event a list or an export has.
 type AttendeeFilter struct {
 	ID           string    `path:"id" format:"id" maxLength:"128"`
 	Query        string    `query:"q" maxLength:"200" description:"Parts of the name or the e-mail address, of the person or of the order's buyer, in any case and without regard to accents, the promo code, or a whole order number, ticket code, door code, or id of an order or ticket."`
@@ -23,21 +23,21 @@ type ListAttendees struct {
 	Page
 }
 
-// AttendeeID names the attendee of a ticket.
+// AttendeeID names an attendee by the ticket with which the person attends.
 type AttendeeID struct {
 	ID       string `path:"id" format:"id" maxLength:"128"`
 	TicketID string `path:"ticketId" format:"id" maxLength:"128"`
 }
 
-// UpdateAttendee changes the fields that are sent. They stay until the ticket changes
-// hands.
+// UpdateAttendee changes those fields of an attendee that are sent. The change affects neither the ticket's
+// holder nor the order, and it ends when the ticket is transferred.
 type UpdateAttendee struct {
 	AttendeeID
 	Name  route.Opt[string] `json:"name,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"Who attends; null empties it."`
 	Email route.Opt[string] `json:"email,omitzero" format:"email" maxLength:"254" nullable:"false" example:"ada@example.org" description:"The e-mail of who attends; it gives no right to the ticket."`
 }
 
-// Attendee is who attends with a ticket, and the ticket's record.
+// Attendee is the person who attends with a ticket, and the ticket's record.
 type Attendee struct {
 	TicketID string   `json:"ticketId" example:"00000000-0400-84f4-a8e6-402f00000007" description:"The ticket's id, a UUID; the same as id."`
 	Name     *string  `json:"name" example:"Ada Obi" description:"Who attends: as the organization has set it, else the order's line, the buyer or the new holder."`

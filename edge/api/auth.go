@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Register makes an organizer's account.
+// Register makes an account and an organization that it owns.
 type Register struct {
 	Email            string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, by which its owner signs in."`
 	Password         string `json:"password" required:"true" format:"password" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
@@ -12,68 +12,70 @@ type Register struct {
 	OrganizationName string `json:"organizationName" format:"name" minLength:"1" maxLength:"200" example:"Lagos Nights" description:"The name of the organization that the account gets; left out, the owner's name, else what is before the @."`
 }
 
-// Login asks for tokens.
+// Login signs a user in with a password.
 type Login struct {
 	Email    string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, in any case."`
 	Password string `json:"password" required:"true" format:"password" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password."`
 }
 
-// CodeRequest asks for a login code by mail.
+// CodeRequest asks for a mail with a login code, with which one signs in without a password.
 type CodeRequest struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code is mailed to."`
 	Name  string `json:"name" format:"name" maxLength:"100" example:"Ada Obi" description:"The name of the account, if the code makes one."`
 }
 
-// CodeExchange asks for tokens with a login code.
+// CodeExchange signs a user in with a login code.
 type CodeExchange struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code was mailed to."`
 	Code  string `json:"code" required:"true" minLength:"6" maxLength:"6" example:"271828" description:"The six digits of the mail."`
 	Nonce string `json:"nonce,omitzero" minLength:"1" maxLength:"100" example:"K6PVZ2GCFWN4XQJB7D3RMTYHUA" description:"What the answer to the request for this code had; left out, the code must be the newest of the address."`
 }
 
-// Refresh brings the refresh token of a session.
+// Refresh asks for new tokens of a session in exchange for its refresh token.
 type Refresh struct {
 	RefreshToken string `json:"refreshToken" required:"true" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"The refresh token of the last answer that had one."`
 }
 
-// Logout says which session is to end.
+// Logout names the session that is to end.
 type Logout struct {
 	RefreshToken string `json:"refreshToken,omitzero" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"Any refresh token of the session that is to end; left out, the session of the request's access token ends."`
 }
 
-// ForgotPassword asks for a link to set a new password with.
+// ForgotPassword asks for a mail with a link through which a new password can be set.
 type ForgotPassword struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address."`
 }
 
-// ResetPassword sets a password with the token of such a link.
+// ResetPassword sets a new password with the token of the link that ForgotPassword asked for.
 type ResetPassword struct {
 	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for an hour, once."`
 	Password string `json:"password" required:"true" format:"password" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
 }
 
-// ConfirmEmail confirms the address of an account with the token of a mailed link.
+// ConfirmEmail proves that the user of an account reads its address: it brings the token of a link that was
+// mailed there.
 type ConfirmEmail struct {
 	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for 24 hours, once."`
 	Password string `json:"password,omitzero" format:"password" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password; it may be left out with an access token of the account."`
 }
 
-// TwoFactorVerify answers a challenge.
+// TwoFactorVerify completes a sign-in with a second factor. The challenge is the one that SignIn answered.
 type TwoFactorVerify struct {
 	ChallengeToken string `json:"challengeToken" required:"true" minLength:"1" maxLength:"200" example:"EbHPKnM2O6sk0zwzbb1qlby4RoTHdAFpre-Kfl2mtWM" description:"The challengeToken of the sign-in, for five minutes and five tries."`
 	Code           string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app, or a recovery code, which is used up."`
 }
 
-// TwoFactorCode brings a second factor.
+// TwoFactorCode shows a second factor, to switch two-factor authentication on or off.
 type TwoFactorCode struct {
 	Code string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app; to switch two-factor authentication off, a recovery code will do."`
 }
 
-// LimitEmail is whom the rate limit counts. Nothing else that names an address counts for it: mailed
-// codes and links have their own limits, and let their owner in when strangers have spent this one.
+// LimitEmail returns the address against which the rate limit counts the request. No other request is counted
+// by an address. Mailed codes and links have limits of their own, so the owner of an account can still sign
+// in with them after strangers have used up the limit of the address.
 func (r *Login) LimitEmail() string { return r.Email }
 
-// Session is a signed-in user with tokens.
+// Session is the answer to a sign-in that is complete: the user, and the tokens of the new session.
 type Session struct {
 	User         User   `json:"user" description:"The account that is signed in."`
 	AccessToken  string `json:"accessToken" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
@@ -81,15 +83,15 @@ type Session struct {
 	ExpiresIn    int    `json:"expiresIn" description:"How many seconds the access token has left: 900."`
 }
 
-// Tokens are new ones of a session.
+// Tokens are the new tokens of a session that was refreshed. The refresh token before them is used up.
 type Tokens struct {
 	AccessToken  string `json:"accessToken" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
 	RefreshToken string `json:"refreshToken" description:"Brings the next tokens, once; it ends after 30 days without use, or 90 days after the sign-in."`
 	ExpiresIn    int    `json:"expiresIn" description:"How many seconds the access token has left: 900."`
 }
 
-// SignIn is a signed-in user with tokens, or the challenge that asks for a second
-// factor.
+// SignIn is the answer to a password or a login code. It has the user and the tokens of a new session or, if
+// the account asks for a second factor, only a challenge (see TwoFactorVerify).
 type SignIn struct {
 	User              *User  `json:"user,omitzero" description:"The account that is signed in."`
 	AccessToken       string `json:"accessToken,omitzero" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
@@ -100,14 +102,14 @@ type SignIn struct {
 	Email             string `json:"email,omitzero" description:"The account's address, when a second factor is due."`
 }
 
-// CodeSent says that a login code is on its way.
+// CodeSent is the answer to CodeRequest. It does not tell whether the address has an account.
 type CodeSent struct {
 	Sent      bool   `json:"sent" description:"Always true, whether the address has an account or not."`
 	ExpiresIn int    `json:"expiresIn" description:"How many seconds the code may be used: 600."`
 	Nonce     string `json:"nonce" description:"Belongs to this code: sent along when the code is exchanged, it makes the code independent of others that anybody asks for."`
 }
 
-// Sent says that a mail is on its way, if the address has an account.
+// Sent is the answer to a request for a mail. It does not tell whether the mail is sent.
 type Sent struct {
 	Sent bool `json:"sent" description:"Always true: whether a mail is due is found out when it is written."`
 }
@@ -122,28 +124,31 @@ type PasswordSet struct {
 	PasswordSet bool `json:"passwordSet" description:"Always true: the password is the new one."`
 }
 
-// LoggedOut says that no session is left of those that were to end.
+// LoggedOut says that the session, or all sessions of the user, have ended.
 type LoggedOut struct {
 	LoggedOut bool `json:"loggedOut" description:"Always true: what was to end has ended, or never was."`
 }
 
-// TwoFactorSecret is what an authenticator app takes.
+// TwoFactorSecret is the secret that the user gives to an authenticator app. It does nothing before a code of
+// the app has been shown.
 type TwoFactorSecret struct {
 	Secret     string `json:"secret" example:"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" description:"The shared secret in base32, to be typed into an app."`
 	OTPAuthURL string `json:"otpauthUrl" example:"otpauth://totp/Boxoffice:ada@example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Boxoffice" description:"The same as an otpauth address, to be shown as a QR code."`
 }
 
-// RecoveryCodes sign in once each when the device is lost. They are shown once.
+// RecoveryCodes stand in for the authenticator app when the device is lost, each of them once. No other
+// answer shows them.
 type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recoveryCodes" description:"Ten codes, each of which stands in for the app once; no other answer shows them."`
 }
 
-// TwoFactorState tells whether a second factor is due.
+// TwoFactorState tells whether an account has two-factor authentication on.
 type TwoFactorState struct {
 	TwoFactorEnabled bool `json:"twoFactorEnabled" description:"True if a sign-in asks for a second factor."`
 }
 
-// Sessions are a user's sessions that have not ended, the last used first, 100 at most.
+// Sessions are the sessions of a user that have not ended: at most 100, the one that was used last comes
+// first.
 type Sessions struct {
 	Items []OpenSession `json:"items" description:"The sessions that stand, the last used first, 100 at most."`
 }
@@ -159,12 +164,12 @@ type OpenSession struct {
 	ExpiresAt     time.Time `json:"expiresAt" description:"When it ends unless it is refreshed before."`
 }
 
-// KeySet is the public keys of access tokens (RFC 7517).
+// KeySet is a JSON Web Key Set (RFC 7517): the public keys with which others can verify our access tokens.
 type KeySet struct {
 	Keys []Key `json:"keys" description:"The keys whose signatures hold; two during a rotation."`
 }
 
-// Key is an Ed25519 key (RFC 8037).
+// Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
 type Key struct {
 	Type      string `json:"kty" description:"OKP: a key of RFC 8037."`
 	Curve     string `json:"crv" description:"Ed25519."`
@@ -174,7 +179,7 @@ type Key struct {
 	X         string `json:"x" description:"The public key in base64url."`
 }
 
-// User is an account.
+// User is an account as its owner sees it.
 type User struct {
 	ID            string         `json:"id" description:"The account's UUID."`
 	Email         string         `json:"email" description:"The address in lower case."`
@@ -188,7 +193,7 @@ type User struct {
 	CreatedAt     time.Time      `json:"createdAt" description:"When the account was made."`
 }
 
-// Organization is one that the user belongs to.
+// Organization is an organization that a user belongs to, with the user's role in it.
 type Organization struct {
 	ID       string `json:"id" example:"7" description:"The number by which paths and orgId name it."`
 	PublicID string `json:"publicId" description:"The organization's UUID."`

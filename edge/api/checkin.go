@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ScanTicket is one scan at a gate.
+// ScanTicket is one scan at a gate that has a network. It is decided at once.
 type ScanTicket struct {
 	QRData    string   `json:"qrData" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v2) or printed (p2), or a door code of six characters. Any other text, of any length and with any characters, is denied."`
 	EventID   string   `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the gate admits to."`
@@ -17,10 +17,11 @@ type ScanTicket struct {
 	GeoLng    *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180" description:"Longitude in degrees. It is checked and not kept."`
 }
 
-// NamedEvent is the event that the gate admits to.
+// NamedEvent returns the id of the event that the scan is for. The key of a gate may only name events that it
+// is bound to (route.EventNamed).
 func (s *ScanTicket) NamedEvent() string { return s.EventID }
 
-// ManualCheckIn is a code that somebody at a gate typed.
+// ManualCheckIn checks in a ticket whose code somebody at a gate has typed.
 type ManualCheckIn struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	TicketCode string `json:"ticketCode" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"The ticket's full code or its door code."`
@@ -29,22 +30,25 @@ type ManualCheckIn struct {
 	Direction  string `json:"direction,omitzero" enum:"in,out" description:"in, or left out: the holder comes in; out: the holder leaves. Where the event's exits are off such a scan is denied."`
 }
 
-// LimitDevice is the device whose scans are counted, or else its gate.
+// LimitDevice returns the name of the device, or of the gate if the device has no name. The rate limits of
+// scans and of wrong door codes count by this name.
 func (m *ManualCheckIn) LimitDevice() string { return cmp.Or(m.DeviceID, m.GateName) }
 
-// ScanBatch are scans that devices have kept.
+// ScanBatch sends scans that devices decided and kept while they had no network. All are for one event.
 type ScanBatch struct {
 	EventID string       `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the scans were for."`
 	Scans   []QueuedScan `json:"scans" required:"true" minItems:"1" maxItems:"500" description:"The scans that admitted somebody while the device was offline, 500 at a time."`
 }
 
-// NamedEvent is the event that the scans were for.
+// NamedEvent returns the id of the event that the scans are for. The key of a gate may only name events that
+// it is bound to (route.EventNamed).
 func (b *ScanBatch) NamedEvent() string { return b.EventID }
 
-// LimitDevice is the device that sends the batch.
+// LimitDevice returns the device of the first scan, or its gate. The rate limit counts the whole batch by
+// this name.
 func (b *ScanBatch) LimitDevice() string { return b.Scans[0].LimitDevice() }
 
-// QueuedScan is a scan that a device has kept. It has one of the three codes.
+// QueuedScan is a scan that a device has kept. It has exactly one of QRData, TicketCode and ShortCode.
 type QueuedScan struct {
 	QRData     string    `json:"qrData,omitzero" format:"raw" minLength:"1" description:"The QR payload, or door code, that was scanned; one of the three codes is given. Whatever other text it is, it has a verdict."`
 	TicketCode string    `json:"ticketCode,omitzero" format:"raw" minLength:"1" description:"The full code, or door code, that was typed."`
@@ -55,10 +59,11 @@ type QueuedScan struct {
 	Direction  string    `json:"direction,omitzero" enum:"in,out" description:"in, or left out: the holder comes in; out: the holder leaves. Where the event's exits are off such a scan is denied."`
 }
 
-// LimitDevice is the device whose wrong door codes count, or else its gate.
+// LimitDevice returns the name of the device, or of the gate if the device has no name. Wrong door codes are
+// counted by this name, and it is a part of what identifies a scan that is sent again.
 func (q *QueuedScan) LimitDevice() string { return cmp.Or(q.DeviceID, q.GateName) }
 
-// BatchVerdicts are the verdicts on a batch, in its order.
+// BatchVerdicts are the verdicts on the scans of a batch, in the order of the scans.
 type BatchVerdicts struct {
 	Results []BatchVerdict `json:"results" description:"One verdict for each scan that was sent, in the same order."`
 }
@@ -75,17 +80,19 @@ type BatchVerdict struct {
 	LeftAt           Time    `json:"leftAt,omitzero" description:"Of an exit, when the holder went out: now, or before if they are not inside. Absent for all else."`
 }
 
-// GetManifest asks for what a device needs to decide offline.
+// GetManifest asks for the manifest of an event, or for what has changed of it.
 type GetManifest struct {
 	ID       string `path:"id" format:"id" maxLength:"128"`
 	Since    string `query:"since" maxLength:"64" description:"A time, or the cursor of the last manifest: only tickets that changed since are answered."`
 	DeviceID string `query:"deviceId" maxLength:"100" description:"The name of the device that asks; its requests are counted apart from those of other devices."`
 }
 
-// LimitDevice is the device whose requests are counted.
+// LimitDevice returns the name of the device, by which the rate limit counts the request. All devices of one
+// key that send no name share one count.
 func (g *GetManifest) LimitDevice() string { return g.DeviceID }
 
-// Manifest is what a device needs to decide offline.
+// Manifest is what a device needs to decide scans while it has no network: all tickets of an event, or those
+// that changed.
 type Manifest struct {
 	EventID          string           `json:"eventId" description:"The UUID of the event."`
 	GeneratedAt      time.Time        `json:"generatedAt" description:"When the last of these changes was seen."`
@@ -98,7 +105,8 @@ type Manifest struct {
 	Tickets          []ManifestTicket `json:"tickets" description:"The tickets, one entry for each holder that a ticket has had."`
 }
 
-// ManifestTicket is a ticket without its codes (docs/gates.md).
+// ManifestTicket is a ticket for one of the holders that it has had. It has hashes in place of the codes, so
+// that nobody can read a code that admits from a device (docs/gates.md).
 type ManifestTicket struct {
 	Hash      string `json:"h" description:"The code: base64url of the first 16 bytes of SHA-256(salt|code)."`
 	Status    string `json:"s" enum:"i,c,o,x,r,e" description:"What became of it: i issued, c checked in, o gone out, x cancelled or passed on, r refunded, e expired. Only i and o admit, and o is only where exits are counted."`
@@ -109,13 +117,14 @@ type ManifestTicket struct {
 	Before    int64  `json:"b,omitzero" description:"Of a booked ticket, unix seconds from which on it no longer admits."`
 }
 
-// UndoCheckIn takes an admission back.
+// UndoCheckIn takes back the last passage of a ticket: its admission or, where exits are counted, maybe an
+// exit or a return.
 type UndoCheckIn struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	TicketCode string `json:"ticketCode" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"The ticket's full code or its door code."`
 }
 
-// CheckInUndone is a ticket whose admission was taken back.
+// CheckInUndone is a ticket after its last passage was taken back.
 type CheckInUndone struct {
 	TicketCode string  `json:"ticketCode" description:"The full code of the ticket."`
 	Status     string  `json:"status" enum:"issued,checked_in" description:"issued: the ticket admits again. checked_in: only its last exit, or return, was taken back."`
@@ -128,10 +137,11 @@ type OneGate struct {
 	Gate string `path:"gate" format:"name" maxLength:"100" example:"North" description:"The gate's name as devices send it, percent-encoded."`
 }
 
-// LimitDevice is the device whose scans are counted, or else its gate.
+// LimitDevice returns the name of the device, or of the gate if the device has no name. The rate limits of
+// scans and of wrong door codes count by this name.
 func (s *ScanTicket) LimitDevice() string { return cmp.Or(s.DeviceID, s.GateName) }
 
-// ScanResult is the verdict on a scan.
+// ScanResult is the verdict on one scan, or on one code that was typed.
 type ScanResult struct {
 	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"success lets the person in, once, or out; every other verdict denies. denied_not_inside is of an exit alone."`
 	DeniedReason *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null on success."`
@@ -143,7 +153,7 @@ type ScanResult struct {
 	LeftAt       Time    `json:"leftAt,omitzero" description:"Of an exit, when the holder went out: just now, or before if they are not inside. Absent for all else."`
 }
 
-// GateStats are the counters of an event's gates.
+// GateStats are the counters of all gates of an event together, and of each gate.
 type GateStats struct {
 	EventID         string      `json:"eventId" description:"The UUID of the event."`
 	TicketsIssued   int64       `json:"ticketsIssued" description:"Tickets that were ever issued, those that have ended since too."`
@@ -161,13 +171,14 @@ type GateStats struct {
 	Gates           []GateCount `json:"gates" description:"The same by gate, those that have scanned something."`
 }
 
-// WatchGates asks for the live counters of an event's gates.
+// WatchGates opens the stream of an event's counters, which go on changing while the stream is open.
 type WatchGates struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Token string `query:"token" maxLength:"100" description:"A live token, in place of an Authorization header. It opens one stream."`
 }
 
-// LiveToken opens the live counters of an event's gates.
+// LiveToken is a token with which a browser opens the stream of WatchGates, because a browser can't send an
+// Authorization header with such a request.
 type LiveToken struct {
 	Token     string    `json:"token" description:"What the stream takes as its token, once."`
 	ExpiresAt time.Time `json:"expiresAt" description:"Until then a stream may be opened with it; the stream itself goes on."`

@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/course"
 )
 
-// CourseFields are the fields of an event of the category online-course.
+// CourseFields are the fields of EventFields that only events of the category online-course may have.
 type CourseFields struct {
 	CourseType          route.Opt[string]            `json:"courseType,omitzero" enum:"unified,syllabus" description:"unified: the course is one PDF or video; syllabus: it has lessons. unified by default, of the category online-course alone."`
 	CertificateTemplate route.Opt[string]            `json:"certificateTemplate,omitzero" enum:"cert-1,cert-2,cert-3,cert-4,cert-5,cert-6,cert-7,cert-8" description:"The design of the certificate that a learner earns; null: none is issued."`
@@ -18,8 +18,8 @@ type CourseFields struct {
 	Exam                route.Opt[course.Exam]       `json:"exam,omitzero" description:"The exam at the end of the course; null removes it."`
 }
 
-// Course is what an event teaches, as its organization wrote it; the public sees the
-// type, the template and of the lessons what they are about.
+// Course is what an event teaches, in the event's record. Its organization sees everything. The public sees
+// only the type of the course, the certificate's design, and what the lessons are about.
 type Course struct {
 	CourseType          *string           `json:"courseType,omitzero" description:"unified or syllabus, of the category online-course alone."`
 	CertificateTemplate Hidden            `json:"certificateTemplate,omitzero" description:"The design of the certificate that a learner earns; null: none is issued."`
@@ -30,32 +30,32 @@ type Course struct {
 	Exam                *course.Exam      `json:"exam,omitzero" description:"The exam with its answers. Only the organization is shown it here."`
 }
 
-// PlacedLesson is a lesson in its place.
+// PlacedLesson is a lesson with its place in the course.
 type PlacedLesson struct {
 	Order int `json:"order" description:"The lesson's place, from 1."`
 	course.Lesson
 	Description *string `json:"description" description:"What the lesson is about; null if nothing is said."`
 }
 
-// CourseID names a course by its event's number. Any text is read, and one that is no
-// number names none.
+// CourseID names a course by its event's number. Any other text is answered as a course that does not exist,
+// and not as an invalid request.
 type CourseID struct {
 	EventID string `path:"eventId" maxLength:"128" example:"1024" description:"The number of the course's event. Its UUID names no course here."`
 }
 
-// LessonIndex names a lesson of a course.
+// LessonIndex names a lesson by its place in the course.
 type LessonIndex struct {
 	CourseID
 	Index string `path:"index" maxLength:"128" description:"The place of the lesson in the course, from 0."`
 }
 
-// SubmitExam answers an exam.
+// SubmitExam has a learner's answers to the questions of an exam, which make one attempt.
 type SubmitExam struct {
 	CourseID
 	Answers route.Opt[JSON] `json:"answers,omitzero" maxLength:"100000" example:"[{\"questionId\":\"4KX7QWJ2MZ5RT3VN6YBLCDHFGA\",\"selectedIndex\":0}]" description:"A list of { questionId, selectedIndex } in any order, the index from 0. A question without an answer counts as wrong."`
 }
 
-// CourseMeta is what a course is.
+// CourseMeta is what a list shows of a course: its title, its type and its certificate's design.
 type CourseMeta struct {
 	ID                  string  `json:"id" example:"1024" description:"The number of the course's event."`
 	Title               string  `json:"title" example:"Sourdough from scratch" description:"The event's title."`
@@ -63,7 +63,7 @@ type CourseMeta struct {
 	CertificateTemplate *string `json:"certificateTemplate" example:"cert-1" description:"How its certificate looks; null: the course issues none."`
 }
 
-// ExamStatus is how somebody stands in an exam.
+// ExamStatus sums up a learner's attempts at an exam.
 type ExamStatus struct {
 	AttemptsUsed   int  `json:"attemptsUsed" description:"How many attempts the learner has made in all."`
 	BestScorePct   *int `json:"bestScorePct" description:"The best attempt, in percent; null before the first one."`
@@ -81,18 +81,18 @@ type CourseProgress struct {
 	Exam             *ExamStatus `json:"exam" description:"How the learner stands in the exam; null without one."`
 }
 
-// MyCourse is a course that the caller has bought.
+// MyCourse is a course of which the caller holds a ticket, with the caller's progress.
 type MyCourse struct {
 	Meta     CourseMeta     `json:"meta" description:"What the course is."`
 	Progress CourseProgress `json:"progress" description:"How far the caller has come."`
 }
 
-// MyCourses are the courses that the caller has bought, those that were begun first.
+// MyCourses are the courses of which the caller holds a ticket. Those that the caller has begun come first.
 type MyCourses struct {
 	Courses []MyCourse `json:"courses" description:"The courses of which the caller holds a ticket: those that were begun first, then the newest."`
 }
 
-// LearnerLesson is a lesson with what its learners get.
+// LearnerLesson is a lesson with its content, which only learners see, and whether the caller has done it.
 type LearnerLesson struct {
 	Index int `json:"index" description:"The lesson's place in the course, from 0."`
 	course.Lesson
@@ -104,7 +104,7 @@ type LearnerLesson struct {
 	Completed   bool    `json:"completed" description:"Whether the caller has marked it as done."`
 }
 
-// LearnerUnit is what a unified course has in place of lessons.
+// LearnerUnit is the content of a unified course, which has no lessons.
 type LearnerUnit struct {
 	PDF       *string           `json:"pdf" description:"The course as a PDF; null without one. A file of ours by a link of 15 minutes."`
 	Video     *string           `json:"video" description:"The course as a video; null without one. A file of ours by a link of 15 minutes."`
@@ -113,8 +113,8 @@ type LearnerUnit struct {
 	Completed bool              `json:"completed" description:"Whether the caller has marked it as done."`
 }
 
-// LearnerCourse is a course as its learners read it. Links to hosted files hold for 15
-// minutes.
+// LearnerCourse is a course with its content, as its learners read it. Links to files that we host are valid
+// for 15 minutes.
 type LearnerCourse struct {
 	Meta       CourseMeta      `json:"meta" description:"What the course is."`
 	HolderName *string         `json:"holderName" description:"The caller's name, as a certificate would have it; null if nobody knows, and it has the e-mail address."`
@@ -123,7 +123,7 @@ type LearnerCourse struct {
 	Unified    *LearnerUnit    `json:"unified,omitzero" description:"What a unified course has in place of lessons; left out of a syllabus."`
 }
 
-// EarnedCertificate is a certificate in its holder's answers.
+// EarnedCertificate is a certificate as the learner who earned it is shown it.
 type EarnedCertificate struct {
 	ID       string    `json:"id" description:"The certificate's id, a UUID."`
 	Number   string    `json:"number" example:"BX-7Q2MCKD3V5WXPB4N" description:"What everybody can check it by."`
@@ -131,7 +131,7 @@ type EarnedCertificate struct {
 	URL      string    `json:"url" example:"https://boxoffice.example/api/v1/courses/1024/certificate" description:"Where its holder reads it as a PDF, with the session."`
 }
 
-// Learned says what a step has come to.
+// Learned is the answer when a learner marks a lesson or a unified course as done, or a lesson as not done.
 type Learned struct {
 	Completed     bool               `json:"completed" description:"Whether the course is complete now."`
 	JustCompleted bool               `json:"justCompleted" description:"Whether this very step has completed it."`
@@ -140,7 +140,7 @@ type Learned struct {
 	Progress      CourseProgress     `json:"progress" description:"How far the learner has come now."`
 }
 
-// Exam is a course's exam, without its answers.
+// Exam is a course's exam as learners read it, without the right answers.
 type Exam struct {
 	EventID     string         `json:"eventId" example:"1024" description:"The number of the course's event."`
 	PassMarkPct int            `json:"passMarkPct" example:"70" description:"The least score that passes, in percent."`
@@ -149,14 +149,14 @@ type Exam struct {
 	Status      ExamStatus     `json:"status" description:"How the learner stands in it."`
 }
 
-// ExamQuestion is a question of an exam.
+// ExamQuestion is a question of an exam with the options to choose from, without the right answer.
 type ExamQuestion struct {
 	ID      string   `json:"id" example:"4KX7QWJ2MZ5RT3VN6YBLCDHFGA" description:"The question's id, which its answer names."`
 	Prompt  string   `json:"prompt" example:"When is the dough ready?" description:"What is asked."`
 	Options []string `json:"options" description:"What to choose from; an answer names the place of one, from 0."`
 }
 
-// ExamResult is how an attempt at an exam went.
+// ExamResult is the result of one attempt at an exam, and what the course has come to with it.
 type ExamResult struct {
 	ScorePct      int                `json:"scorePct" description:"The score of this attempt, in percent."`
 	Passed        bool               `json:"passed" description:"Whether this attempt has passed."`
@@ -178,12 +178,12 @@ type QuestionResult struct {
 	Explanation string `json:"explanation,omitzero" description:"Why, in the teacher's words; only of an attempt that has passed."`
 }
 
-// CertificateNumber names a certificate.
+// CertificateNumber names a certificate by the number that is printed on it.
 type CertificateNumber struct {
 	Number string `path:"number" format:"id" maxLength:"64" description:"The number on the certificate."`
 }
 
-// PublicCertificate is what everybody may know of a certificate whose number they have.
+// PublicCertificate is what everybody who knows a certificate's number may see of the certificate.
 type PublicCertificate struct {
 	Number       string    `json:"number" example:"BX-7Q2MCKD3V5WXPB4N" description:"The certificate's number."`
 	Valid        bool      `json:"valid" description:"Whether it still holds: false once the ticket by which it was earned was refunded or cancelled."`

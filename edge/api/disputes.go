@@ -6,7 +6,7 @@ type ListDisputes struct {
 	Page
 }
 
-// Dispute is a payment that its buyer has the bank take back.
+// Dispute is a payment that the buyer asked a bank, or the payment provider, to take back.
 type Dispute struct {
 	ID        string `json:"id" example:"du_1MtJUT2eZvKYlo2CNaw2HvEv" description:"The provider's name of the dispute."`
 	Provider  string `json:"provider" enum:"stripe,mollie,paypal" example:"stripe" description:"The provider that tells of it."`

@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/event"
 )
 
-// EventFields are the optional fields of an event on create and update.
+// EventFields are the optional fields of an event, which CreateEvent and UpdateEvent share.
 type EventFields struct {
 	Subcategory       route.Opt[string]            `json:"subcategory,omitzero" maxLength:"100" example:"jazz" description:"A finer category, in words of your own."`
 	ShortDesc         route.Opt[string]            `json:"shortDesc,omitzero" maxLength:"130" example:"An evening on the water" description:"A line for lists and previews, up to 130 characters. GET /search looks into it."`
@@ -49,7 +49,7 @@ type EventFields struct {
 	CourseFields
 }
 
-// Velocity are an event's own velocity limits.
+// Velocity sets an event's own velocity limits, in place of the service's defaults. Null restores a default.
 type Velocity struct {
 	OrdersPerBuyer     route.Opt[int64] `json:"ordersPerBuyer,omitzero" minimum:"1" maximum:"1000000" description:"Orders of a buyer's e-mail in 10 minutes; null is the default, 10."`
 	OrdersPerAddress   route.Opt[int64] `json:"ordersPerAddress,omitzero" minimum:"1" maximum:"1000000" description:"Orders of a client's network in 10 minutes; null is the default, 20."`
@@ -58,8 +58,8 @@ type Velocity struct {
 	PaymentAttempts    route.Opt[int64] `json:"paymentAttempts,omitzero" minimum:"1" maximum:"1000000" description:"Attempts to pay an order in 10 minutes; null is the default, 3."`
 }
 
-// OwnVelocity shows an event's own velocity limits to its organization: null is
-// the default.
+// OwnVelocity shows an event's own velocity limits to its organization. A limit is null where the default
+// holds.
 type OwnVelocity struct {
 	OrdersPerBuyer     *int64 `json:"ordersPerBuyer" description:"Orders of a buyer's e-mail in 10 minutes; null is the default, 10."`
 	OrdersPerAddress   *int64 `json:"ordersPerAddress" description:"Orders of a client's network in 10 minutes; null is the default, 20."`
@@ -68,7 +68,7 @@ type OwnVelocity struct {
 	PaymentAttempts    *int64 `json:"paymentAttempts" description:"Attempts to pay an order in 10 minutes; null is the default, 3."`
 }
 
-// CreateEvent makes a draft.
+// CreateEvent makes an event, which is a draft at first.
 type CreateEvent struct {
 	QueryOrg  string    `query:"orgId" maxLength:"40" description:"The number of the organization that gets the event, if the caller acts for several. It may stand in the body instead."`
 	OrgID     string    `json:"orgId" maxLength:"40" description:"The number of the organization that gets the event, if the caller acts for several."`
@@ -80,7 +80,7 @@ type CreateEvent struct {
 	EventFields
 }
 
-// UpdateEvent changes the fields that are sent.
+// UpdateEvent changes those fields of an event that are sent.
 type UpdateEvent struct {
 	ID        string               `path:"id" format:"id" maxLength:"128"`
 	Title     route.Opt[string]    `json:"title,omitzero" format:"name" minLength:"3" maxLength:"200" nullable:"false" description:"The event's title. The slug of its page stays."`
@@ -88,48 +88,48 @@ type UpdateEvent struct {
 	StartDate route.Opt[time.Time] `json:"startDate,omitzero" nullable:"false" description:"When it starts; a new one is in the future, and of a course in UTC with a Z."`
 	Timezone  route.Opt[string]    `json:"timezone,omitzero" format:"timezone" nullable:"false" description:"The IANA time zone on whose clocks it is shown and booked."`
 	VenueType route.Opt[string]    `json:"venueType,omitzero" enum:"physical,online,hybrid" nullable:"false" description:"Whether one goes there, takes part online, or either."`
-	// ShiftWindows takes what depends on the dates along.
+	// ShiftWindows moves the times that depend on StartDate by as much as StartDate moves.
 	ShiftWindows bool `json:"shiftWindows,omitzero" description:"Whether the windows of sale, the refund deadlines and the opening of the doors move with startDate, by as much. Without it a move that leaves one outside is refused."`
 	EventFields
 }
 
-// ByID names a resource in the path.
+// ByID is the request of an operation that takes only the id of a resource, from the path.
 type ByID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// SetStatus moves an event.
+// SetStatus moves an event to another status, if the event's present status allows the move.
 type SetStatus struct {
 	ID     string `path:"id" format:"id" maxLength:"128"`
 	Status string `json:"status" required:"true" enum:"draft,review,published,on_sale,sold_out,in_progress,completed,cancelled" example:"published" description:"The status to move to. Where the event has it already, nothing changes."`
 }
 
-// DeleteEvent removes a draft or cancels an event.
+// DeleteEvent removes a draft that has sold nothing, and cancels any other event.
 type DeleteEvent struct {
 	ID     string `path:"id" format:"id" maxLength:"128"`
 	Reason string `json:"reason" maxLength:"2000" example:"The artist is ill." description:"Why it is cancelled, as those who have tickets will read it. Of a draft that is removed nobody is told."`
 }
 
-// PublishedEvent is an event that was published, with what stands in the way of its sale.
+// PublishedEvent is an event that was just published, with what prevents its sale.
 type PublishedEvent struct {
 	Event
 	Warnings []EventWarning `json:"warnings" description:"What the organization should know about the sale; empty if nothing."`
 }
 
-// EventWarning is something that stands in the way of an event's sale.
+// EventWarning is a reason why buyers can't pay for a published event.
 type EventWarning struct {
 	Code    string `json:"code" enum:"CURRENCY_NOT_SUPPORTED" example:"CURRENCY_NOT_SUPPORTED" description:"CURRENCY_NOT_SUPPORTED: no payment provider that is configured takes the event's currency, so nobody can pay for it."`
 	Message string `json:"message" description:"The same for people, in English."`
 }
 
-// Deleted says what a delete came to.
+// Deleted says whether DeleteEvent removed a draft or cancelled an event.
 type Deleted struct {
 	Deleted   bool   `json:"deleted" description:"True if it was a draft, and is gone."`
 	Cancelled bool   `json:"cancelled" description:"True if the event is cancelled, now or before."`
 	Event     *Event `json:"event" description:"The cancelled event; null if a draft is gone."`
 }
 
-// EventFilter narrows a list of events.
+// EventFilter says which events a list has. The lists that embed it differ in whose events they list.
 type EventFilter struct {
 	Q           string    `query:"q" maxLength:"200" description:"What to look for; see the operation for where."`
 	Category    string    `query:"category" maxLength:"100" description:"Only events of this very category."`
@@ -143,30 +143,31 @@ type EventFilter struct {
 	Page
 }
 
-// Discover lists public events.
+// Discover lists the public events of all organizations, by start.
 type Discover struct {
 	EventFilter
 	Sort string `query:"sort" enum:"date,popularity,relevance" default:"date" description:"The order of the list. It is by start in any case: popularity and relevance fall back to date."`
 }
 
-// Search searches public events.
+// Search looks for words in the public events of all organizations. Unlike Discover it can put the best match
+// first.
 type Search struct {
 	EventFilter
 	Sort string `query:"sort" enum:"relevance,date,popularity" default:"relevance" description:"relevance: what fits q best comes first. Without q, and for popularity, the list is by start."`
 }
 
-// ListOwn lists an organization's events.
+// ListOwn lists all events of one organization, the newest first, also drafts and private ones.
 type ListOwn struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	EventFilter
 }
 
-// BySlug names an event's page: by the slug, the id or the number of the event.
+// BySlug names the page of an event, by the event's slug, UUID or number.
 type BySlug struct {
 	Slug string `path:"slug" format:"id" maxLength:"128" example:"lagos-jazz-night-sg" description:"The event's slug, its UUID or its number."`
 }
 
-// Card is an event in a list of discovery.
+// Card is an event in a public list: what discovery, search and an organization's page show of it.
 type Card struct {
 	ID               string  `json:"id" description:"The event's UUID."`
 	Slug             string  `json:"slug" description:"What names the event's page in addresses; it never changes."`
@@ -189,7 +190,8 @@ type Card struct {
 	BookingOpen      *bool   `json:"bookingOpen,omitzero" description:"Whether dates can be booked, of reservations alone."`
 }
 
-// Event is an event's record. Fields that the public does not see are left out.
+// Event is an event's record, for its organization and for the public. Fields that only the organization may
+// see are left out, or null, for the public.
 type Event struct {
 	ID                 string             `json:"id" description:"The event's UUID."`
 	NumericID          string             `json:"numericId" description:"The event's number, which may stand wherever its UUID may."`
@@ -253,7 +255,7 @@ type Event struct {
 	Course
 }
 
-// Organizer is what the public sees of an organization.
+// Organizer is the part of an organization's record that the public sees.
 type Organizer struct {
 	ID   string `json:"id" description:"The organization's number."`
 	Name string `json:"name" description:"The organization's name."`

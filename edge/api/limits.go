@@ -2,18 +2,19 @@ package api
 
 import "time"
 
-// GetLimits asks what an organization and its API keys have left of their limits.
+// GetLimits asks how much of their limits an organization and its API keys have left.
 type GetLimits struct {
 	OrgID string `path:"orgId" format:"id" maxLength:"128"`
 }
 
-// LimitsLeft are what an organization and its keys have left.
+// LimitsLeft says how much of its rate limits and its storage quotas an organization has left.
 type LimitsLeft struct {
 	Rates  []RateLeft  `json:"rates" description:"Requests a minute, on the node that answers: first of all keys of the organization together, then of each key that works."`
 	Quotas []QuotaLeft `json:"quotas" description:"What the organization may store, on all nodes."`
 }
 
-// RateLeft is what is left of a rate.
+// RateLeft says how many requests of one tier a key, or an organization with all its keys, may still send
+// now.
 type RateLeft struct {
 	KeyID     *string   `json:"keyId" description:"The number of the key; null for all keys of the organization together."`
 	Tier      string    `json:"tier" enum:"public,strict,admin" description:"The group of operations that share the rate; each operation of this document names its own."`
@@ -22,7 +23,7 @@ type RateLeft struct {
 	ResetsAt  time.Time `json:"resetsAt" description:"When all of them are there again, if none is sent."`
 }
 
-// QuotaLeft is what is left of a quota.
+// QuotaLeft says how many bytes of one quota an organization has used.
 type QuotaLeft struct {
 	Name     string `json:"name" enum:"written_today,files" description:"written_today are the bytes that the organization has had written since midnight UTC, files those of its uploaded files."`
 	Limit    int64  `json:"limit" description:"The most, in bytes."`

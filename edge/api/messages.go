@@ -2,28 +2,30 @@ package api
 
 import "time"
 
-// MessageFields are what is written.
+// MessageFields are the contents of a message, which both sides of a thread send.
 type MessageFields struct {
 	Body           string   `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"Where is the door?" description:"What is written, in plain text."`
 	AttachmentURLs []string `json:"attachmentUrls" maxItems:"5" format:"uri" maxLength:"2048" description:"Up to five addresses of files, http or https, that belong to it."`
 }
 
-// WriteMessage writes to the organization whose ticket one holds.
+// WriteMessage sends a message from the holder of a ticket to the organization that sold it.
 type WriteMessage struct {
 	TicketID string `path:"ticketId" format:"id" maxLength:"128"`
 	MessageFields
 }
 
-// ReplyToThread answers a buyer.
+// ReplyToThread sends the organization's answer to a buyer.
 type ReplyToThread struct {
 	ThreadID string `path:"threadId" format:"id" maxLength:"128" description:"The thread's UUID."`
 	MessageFields
 }
 
-// ListOwnThreads asks for the caller's threads, the one written to last first.
+// ListOwnThreads asks for the threads in which the caller writes as a buyer. The one with the newest message
+// comes first.
 type ListOwnThreads struct{ Page }
 
-// ListThreads asks for an organization's threads, the one written to last first.
+// ListThreads asks for the threads between buyers and an organization. The one with the newest message comes
+// first.
 type ListThreads struct {
 	OrgID   string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	EventID string `query:"eventId" maxLength:"128" description:"Only threads about this event's tickets: its UUID or its number."`
@@ -43,7 +45,7 @@ type Message struct {
 	ReadAt         Time      `json:"readAt" description:"When the other side wrote next, and so has read it; null until then."`
 }
 
-// Thread is what a buyer and an organization write to each other about a ticket.
+// Thread has the messages that a buyer and an organization send each other about one ticket.
 type Thread struct {
 	ID             string    `json:"id" description:"The thread's UUID."`
 	TicketID       string    `json:"ticketId" description:"The UUID of the ticket that it is about."`
@@ -54,7 +56,7 @@ type Thread struct {
 	CreatedAt      time.Time `json:"createdAt" description:"When its first message was written."`
 }
 
-// BuyersThread is a thread as the organization sees it.
+// BuyersThread is a thread as the organization sees it: it names the buyer.
 type BuyersThread struct {
 	Thread
 	Buyer Buyer `json:"buyer" description:"The account that writes for the buyer's side."`

@@ -2,7 +2,8 @@ package api
 
 import "boxoffice/edge/route"
 
-// PlaceOrder asks for an order. All lines belong to one event.
+// PlaceOrder places an order, which the buyer then has to pay, unless it costs nothing. All lines are of one
+// event.
 type PlaceOrder struct {
 	Items           []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20" description:"The lines, 1 to 20, each of another ticket type, date or slot. All are of one event."`
 	Holder          string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"Whose held seats are bought: the holder of a seat hold. Without it, seats that the buyer's account or address holds are free to it."`
@@ -15,7 +16,7 @@ type PlaceOrder struct {
 	AdmissionHeader string      `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
-// OrderItem is one line: some tickets of one type.
+// OrderItem is one line of an order that is to be placed: a number of tickets of one type.
 type OrderItem struct {
 	TicketTypeID      string   `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type to buy, by its UUID. It names the event."`
 	Quantity          int64    `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2" description:"How many tickets, 1 to 100; the type's maxPerOrder may be less."`
@@ -26,31 +27,31 @@ type OrderItem struct {
 	ReservationSlotID string   `json:"reservationSlotId,omitzero" maxLength:"40" description:"The slot of that date, where the event has slots."`
 }
 
-// OrderByToken names an order, with its guest token.
+// OrderByToken names an order. Token is the order's access token, for a buyer who is not signed in.
 type OrderByToken struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Token string `query:"token" maxLength:"100"`
 }
 
-// ReadOrder names an order, with its guest token.
+// ReadOrder asks for an order with its tickets.
 type ReadOrder struct {
 	OrderByToken
 	Ahead int `query:"ahead" minimum:"0" maximum:"6" description:"For so many hours from now tickets have the QR payloads of each moment, as qrAhead: for a screen that will have no network."`
 }
 
-// PrintTickets asks for an order's tickets on paper.
+// PrintTickets asks for a PDF of an order's tickets, from one ticket on.
 type PrintTickets struct {
 	OrderByToken
 	From int64 `query:"from" minimum:"0" maximum:"100000" description:"How many tickets to leave out, from the first: a file has 100 at most."`
 }
 
-// PaymentByToken names an order in the payment routes.
+// PaymentByToken names an order as OrderByToken does, for paths that name its id orderId.
 type PaymentByToken struct {
 	OrderID string `path:"orderId" format:"id" maxLength:"128"`
 	Token   string `query:"token" maxLength:"100"`
 }
 
-// CancelOrder gives an unpaid order up.
+// CancelOrder cancels an order that is not paid yet.
 type CancelOrder struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
@@ -64,19 +65,22 @@ type ExtendOrder struct {
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// TellTransferSent says that the transfer for an order is sent.
+// TellTransferSent notes that the buyer says to have sent the bank transfer for an order. It pays for
+// nothing.
 type TellTransferSent struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *TellTransferSent) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// WithdrawOrder withdraws from the purchase of what is digital.
+// WithdrawOrder uses the buyer's right to withdraw from the purchase of a digital product within 14 days.
 type WithdrawOrder struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
@@ -84,7 +88,8 @@ type WithdrawOrder struct {
 	Confirm    bool   `json:"confirm,omitzero" description:"true ends the tickets and sends the money back. Without it the answer says what would, and nothing happens."`
 }
 
-// Withdrawal is what ends and goes back when a buyer withdraws from an order.
+// Withdrawal says which tickets end and how much money goes back when a buyer withdraws from an order.
+// Nothing happens before the buyer confirms it.
 type Withdrawal struct {
 	OrderID   string   `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
 	Withdrawn bool     `json:"withdrawn" description:"Whether it was confirmed, and the tickets have ended."`
@@ -95,7 +100,7 @@ type Withdrawal struct {
 	Refund    *Refund  `json:"refund" description:"The refund on its way; null until it is confirmed."`
 }
 
-// PayOrder opens an attempt to pay.
+// PayOrder opens an attempt to pay an order with one provider.
 type PayOrder struct {
 	ID          string `path:"id" format:"id" maxLength:"128"`
 	QueryToken  string `query:"token" maxLength:"100"`
@@ -105,40 +110,45 @@ type PayOrder struct {
 	Token       string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// VerifyPayment asks whether an order's charge has gone through.
+// VerifyPayment asks the providers now whether an order's payment has gone through, instead of waiting for
+// their notices.
 type VerifyPayment struct {
 	OrderID    string `json:"orderId" required:"true" format:"uuid" description:"The order's id, a UUID."`
 	QueryToken string `query:"token" maxLength:"100"`
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// PaystackNotice is what Paystack tells by itself.
+// PaystackNotice is a notice: a webhook request, here from Paystack. The type has only its header; the
+// handler reads the body unparsed.
 type PaystackNotice struct {
 	Signature string `header:"X-Paystack-Signature" maxLength:"4096" description:"The hex HMAC-SHA512 of the body under the secret key."`
 }
 
-// NOWPaymentsNotice is what NOWPayments tells by itself.
+// NOWPaymentsNotice has the header of a notice from NOWPayments. The handler reads the body unparsed.
 type NOWPaymentsNotice struct {
 	Signature string `header:"X-Nowpayments-Sig" maxLength:"4096" description:"The hex HMAC-SHA512 of the body, its keys sorted, under the IPN secret."`
 }
 
-// FlutterwaveNotice is what Flutterwave tells by itself.
+// FlutterwaveNotice has the header of a notice from Flutterwave. The notice is not signed; a shared secret
+// proves its sender.
 type FlutterwaveNotice struct {
 	Hash string `header:"Verif-Hash" maxLength:"4096" description:"The secret hash that Flutterwave and this deployment share."`
 }
 
-// StripeNotice is what Stripe tells by itself.
+// StripeNotice has the header of a notice from Stripe. The handler reads the body unparsed.
 type StripeNotice struct {
 	Signature string `header:"Stripe-Signature" maxLength:"4096" description:"The time, and hex HMAC-SHA256 over time and body under the endpoint's secret."`
 }
 
-// MollieNotice is what Mollie tells by itself: the id of a payment, as a form.
+// MollieNotice has the query of a notice from Mollie, whose body is a form with only the id of a payment.
+// Mollie signs nothing, so the query proves the sender.
 type MollieNotice struct {
 	Reference string `query:"reference" maxLength:"64" description:"Our reference of the payment, as the address has it that the payment was made with."`
 	Sig       string `query:"sig" maxLength:"64" description:"The hex HMAC-SHA256 of the reference under our key at Mollie: nobody else knows the address."`
 }
 
-// PayPalNotice is what PayPal tells by itself. It is signed by five headers together.
+// PayPalNotice has the headers of a notice from PayPal. All five are needed to check the signature, which
+// PayPal does for us.
 type PayPalNotice struct {
 	Algorithm   string `header:"Paypal-Auth-Algo" maxLength:"100" description:"How it is signed."`
 	Certificate string `header:"Paypal-Cert-Url" maxLength:"500" description:"Where the certificate is with which it is signed."`
@@ -147,42 +157,54 @@ type PayPalNotice struct {
 	Signature   string `header:"Paypal-Transmission-Sig" maxLength:"500" description:"The signature over the delivery, its time, our webhook and the body, which PayPal checks when we ask."`
 }
 
-// Received says that a notice is durable.
+// Received says to a provider that its notice is stored durably and need not be sent again.
 type Received struct {
 	Received bool `json:"received" description:"Always true: the notice is durable, and need not be sent again."`
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *OrderByToken) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token}
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *PaymentByToken) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token}
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *CancelOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *WithdrawOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *PayOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token, in.QueryToken}
 }
 
-// Order is an order's record. Amounts are decimals.
+// Order is an order's record with its tickets. All amounts are decimals in the order's currency.
 type Order struct {
 	OrderRecord
 	Tickets     []Ticket `json:"tickets" description:"The order's tickets once it is complete, in the order of its lines; empty before."`
@@ -214,13 +236,13 @@ type OrderRecord struct {
 	WaivedAt    Time        `json:"withdrawalWaivedAt" description:"When the buyer waived the right to withdraw; null if that was not done."`
 }
 
-// Buyer is who buys.
+// Buyer is the name and the address of a person: of a buyer, or of a ticket's holder.
 type Buyer struct {
 	Email string  `json:"email" example:"ada@example.org" description:"The e-mail address; empty if an organization sold to nobody in particular."`
 	Name  *string `json:"name" example:"Ada Obi" description:"The name; null if none was given."`
 }
 
-// OrderLine is one line of an order.
+// OrderLine is one line of an order, as it was ordered.
 type OrderLine struct {
 	TicketTypeID      string   `json:"ticketTypeId" example:"00000000-0400-8000-8000-000000000003" description:"The ticket type, by its UUID."`
 	Name              string   `json:"name" example:"General admission" description:"What the ticket type was called when it was sold."`
@@ -233,9 +255,9 @@ type OrderLine struct {
 	ReservationSlotID *string  `json:"reservationSlotId" description:"The slot that was booked; null without one."`
 }
 
-// Ticket is a ticket's record, with what admits its holder and where it is delivered. Both are left
-// out for a person who has passed it on, and for an API key without the scopes to see them. Codes that admit are also
-// left out once the ticket admits nobody any more.
+// Ticket is a ticket's record with the codes that admit its holder and with its link to a digital product.
+// Codes and link are left out for a person who has passed the ticket on, and for an API key without the
+// scopes to see them. The codes are also left out once the ticket no longer admits anybody.
 type Ticket struct {
 	TicketRecord
 	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
@@ -244,7 +266,7 @@ type Ticket struct {
 	QRExpiresAt Time     `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
 	QRAhead     []string `json:"qrAhead,omitzero" description:"The payloads after qr, one for each 30 seconds from qrExpiresAt on, each taken by gates in its own time alone. Only where ahead asks for them, of an order of at most 10 tickets."`
 	Tags        []string `json:"tags,omitzero" description:"The organization's own tags, where it reads its orders; nobody else sees them."`
-	// What may change at any time is not in the answer that makes the order.
+	// The answer that makes an order lacks the next five fields, because their values may change at any time.
 	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next four."`
 	Downloadable   *bool  `json:"downloadable,omitzero" description:"Whether a file that we host delivers it: see the ticket's download."`
 	AccessURL      Hidden `json:"accessUrl,omitzero" example:"https://learn.example.org/room" description:"Where it is delivered; null when a file of ours does it, or nothing is delivered."`
@@ -252,7 +274,7 @@ type Ticket struct {
 	Printable      *bool  `json:"printable,omitzero" description:"Whether the order's PDF has a code of it that gates take. Not where gates take only codes that change."`
 }
 
-// TicketRecord is a ticket's record without what admits its holder.
+// TicketRecord is a ticket's record without its codes and its link.
 type TicketRecord struct {
 	ID             string      `json:"id" example:"00000000-0400-84f4-a8e6-402f00000007" description:"The ticket's id, a UUID."`
 	Status         string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired" description:"issued admits; expired is a ticket that was never used, and whose event or date is over."`
@@ -274,7 +296,7 @@ type TicketRecord struct {
 	IssuedAt       Time        `json:"issuedAt" description:"When it was made, as its order was completed."`
 }
 
-// Booked is when a ticket of a reservation admits.
+// Booked is the date, or the slot of a date, for which a ticket of a reservation is valid.
 type Booked struct {
 	Date      string  `json:"date" example:"2031-06-21" description:"The date on which it admits, on the clocks of the event's place."`
 	SlotID    *string `json:"slotId" example:"slot_AAABXY_BJp" description:"The slot of that date, by its id; null of a whole date."`
@@ -291,7 +313,7 @@ type TicketSeat struct {
 	Row     string `json:"row" example:"B" description:"The row that it is in."`
 }
 
-// Payment is one attempt to pay.
+// Payment is one attempt to pay an order.
 type Payment struct {
 	Reference string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
 	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`
@@ -302,7 +324,8 @@ type Payment struct {
 	Deposit
 }
 
-// Deposit is what coins a buyer is to send where. Amounts are decimals, in coins.
+// Deposit tells a buyer how many coins to send to which address or, in Transfer, which bank transfer to make.
+// The amounts of coins are decimals.
 type Deposit struct {
 	PayAddress   string            `json:"payAddress,omitzero" description:"Where the coins go. This and the next six are of attempts to pay with coins alone."`
 	PayAmount    string            `json:"payAmount,omitzero" example:"47.312204" description:"How many coins to send, as a decimal."`
@@ -314,7 +337,7 @@ type Deposit struct {
 	Transfer     *BankTransfer     `json:"transfer,omitzero" description:"The bank transfer to make; of attempts to pay by transfer alone."`
 }
 
-// BankTransfer is what a buyer tells a bank.
+// BankTransfer has the details of the bank transfer that a buyer is to make.
 type BankTransfer struct {
 	Holder    string `json:"holder" example:"Kulturverein Nord e.V." description:"Whose account it is."`
 	Account   string `json:"account" example:"DE89370400440532013000" description:"The account: its IBAN, or what else its bank calls it."`
@@ -327,13 +350,13 @@ type BankTransfer struct {
 	DueAt     Time   `json:"dueAt" description:"Until when the money has to be there, for the order waits no longer."`
 }
 
-// ListPayMethods asks how buyers can pay.
+// ListPayMethods asks which ways to pay there are, for a currency or an event.
 type ListPayMethods struct {
 	Currency string `query:"currency" format:"currency" example:"USD" description:"Only methods that take prices in this currency, by ISO 4217. Left out: all."`
 	EventID  string `query:"eventId" maxLength:"128" description:"Only methods by which orders of this event can be paid, by its UUID or number: its organization may not be one that is paid by transfer."`
 }
 
-// PayMethod is a way to pay that this deployment has an account for.
+// PayMethod is a way to pay: a payment provider that this deployment is configured for, or bank transfer.
 type PayMethod struct {
 	Provider      string   `json:"provider" enum:"nowpayments,paystack,flutterwave,stripe,mollie,paypal,transfer" example:"stripe" description:"Who takes the money: the provider of an attempt to pay."`
 	Kind          string   `json:"kind" enum:"card,crypto,transfer" example:"card" description:"card: one pays on the provider's page, by card or whatever else it offers; crypto: one sends coins to an address; transfer: one transfers money to a bank account."`
@@ -341,7 +364,7 @@ type PayMethod struct {
 	WindowMinutes int64    `json:"windowMinutes" example:"30" description:"How many minutes the first attempt gives the buyer to pay."`
 }
 
-// Coin is a crypto currency to pay with.
+// Coin is a cryptocurrency, on one network, with which buyers can pay.
 type Coin struct {
 	Ticker          string `json:"ticker" example:"usdttrc20" description:"What names the coin on its network: the payCurrency of an attempt to pay."`
 	Label           string `json:"label" example:"Tether USD (TRX)" description:"Its name for people, with the network where one has to tell."`
@@ -351,7 +374,7 @@ type Coin struct {
 	RequiresExtraID bool   `json:"requiresExtraId" description:"Whether a memo or tag has to go with the coins."`
 }
 
-// Refund is money that goes back.
+// Refund is money of an order that goes back to the buyer, or a request for it.
 type Refund struct {
 	ID           string   `json:"id" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d-r1" description:"The refund's id: its order's, -r and a number."`
 	TicketID     *string  `json:"ticketId" description:"The ticket whose money it is; null when it is not of exactly one."`
@@ -371,7 +394,7 @@ type Refund struct {
 	Manual       bool     `json:"manual,omitzero" description:"true: no provider sends the money. A person does, and says so by its complete."`
 }
 
-// OrderPayments is an order's state of payment.
+// OrderPayments has the status of an order and all attempts to pay it.
 type OrderPayments struct {
 	OrderID  string    `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
 	Status   string    `json:"status" example:"completed" description:"The order's status, as in the order."`
@@ -380,7 +403,7 @@ type OrderPayments struct {
 	Payments []Payment `json:"payments" description:"All attempts to pay, the oldest first."`
 }
 
-// PayAt is where a buyer pays.
+// PayAt tells a buyer where to pay: the attempt that PayOrder opened, with the provider's page or a Deposit.
 type PayAt struct {
 	OrderID          string `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
 	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`

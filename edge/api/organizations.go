@@ -11,7 +11,8 @@ type OrganizationID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// OrganizationPage is an organization with its money.
+// OrganizationPage is an organization's record with its wallets, for its members. OrganizerPage is what the
+// public sees.
 type OrganizationPage struct {
 	Organization OrganizationProfile `json:"organization" description:"The organization's profile."`
 	Wallets      []Wallet            `json:"wallets" description:"Its money, a wallet for each currency."`
@@ -37,7 +38,8 @@ type OrganizationProfile struct {
 	CreatedAt    time.Time `json:"createdAt" description:"When it was made."`
 }
 
-// UpdateOrganization changes the fields of a profile that are sent. Null clears one.
+// UpdateOrganization changes those fields of an organization's record that are sent. Null clears a field, if
+// the field may be empty.
 type UpdateOrganization struct {
 	ID           string            `path:"id" format:"id" maxLength:"128"`
 	Name         route.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"200" nullable:"false" description:"The name that buyers see; the slug stays as it is."`
@@ -58,7 +60,7 @@ type ListMembers struct {
 	Page
 }
 
-// AddMember invites somebody into an organization.
+// AddMember makes a person, named by mail address, a member of an organization at once.
 type AddMember struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"bola@example.org" description:"The address of the person, with an account or without."`
@@ -87,7 +89,7 @@ type Member struct {
 	JoinedAt time.Time `json:"joinedAt" description:"When the person became a member."`
 }
 
-// OrganizerPage is an organization as its own page shows it to everybody.
+// OrganizerPage is the public page of an organization: its events and what guests say of them.
 type OrganizerPage struct {
 	Organizer Organizer         `json:"organizer" description:"Who it is."`
 	Upcoming  []Card            `json:"upcoming" description:"Its public events that are not over, the next ones first."`
@@ -98,7 +100,7 @@ type OrganizerPage struct {
 	Average   *float64          `json:"average" description:"The mean of all their ratings, to two decimals; null without a review."`
 }
 
-// OrganizerReview is a review on the page of an organization.
+// OrganizerReview is a review in the list on an organization's page, with the event that it is about.
 type OrganizerReview struct {
 	Event      string    `json:"event" description:"The title of the event that it is of."`
 	Slug       string    `json:"slug" description:"What names that event's page in addresses."`

@@ -1,29 +1,32 @@
 package api
 
-// MakePaymentLink asks for the link by which somebody else pays an order.
+// MakePaymentLink asks for the link with which anybody else can pay a buyer's order.
 type MakePaymentLink struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// LimitOrder names the order whose token may be counted instead of the address.
+// LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
+// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// otherwise.
 func (in *MakePaymentLink) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// PaymentLink is a link by which somebody else pays an order.
+// PaymentLink is a link with which anybody can pay an order. It shows the payer nothing of the order but what
+// there is to pay for.
 type PaymentLink struct {
 	URL       string `json:"url" example:"https://tickets.example/pay/AAAAAAQAihucLT5PanuMjaKUXxKkZ0VrM1hEbmS3uWk" description:"The page on which anybody who has the address pays the order. It is always the same for an order."`
 	ExpiresAt Time   `json:"expiresAt" description:"Until when the order waits to be paid, which an attempt or an extension of the buyer may move. The link pays for nothing after it."`
 }
 
-// GetPaymentLink names a payment link.
+// GetPaymentLink asks what a payer may know of the order of a payment link.
 type GetPaymentLink struct {
 	Token string `path:"token" format:"id" maxLength:"100" description:"The last part of the link."`
 }
 
-// PayByLink opens an attempt to pay somebody else's order.
+// PayByLink opens an attempt to pay the order of a payment link.
 type PayByLink struct {
 	Token       string `path:"token" format:"id" maxLength:"100" description:"The last part of the link."`
 	Provider    string `json:"provider" required:"true" enum:"nowpayments,paystack,flutterwave,stripe,mollie,paypal,transfer" example:"stripe" description:"With whom to pay: one of the order's methods."`
@@ -31,12 +34,12 @@ type PayByLink struct {
 	Email       string `json:"email" required:"true" format:"email" maxLength:"254" example:"grace@example.org" description:"The payer's own address, which the provider is told for its receipt. It is not kept."`
 }
 
-// VerifyByLink asks whether the order of a payment link is paid.
+// VerifyByLink asks the providers now whether the order of a payment link is paid.
 type VerifyByLink struct {
 	Token string `path:"token" format:"id" maxLength:"100" description:"The last part of the link."`
 }
 
-// LinkedOrder is what a payer sees of somebody else's order. Amounts are decimals.
+// LinkedOrder is the part of an order that the payer with a payment link may see. Amounts are decimals.
 type LinkedOrder struct {
 	Status    string          `json:"status" enum:"pending,processing,paid,failed,cancelled,expired" example:"pending" description:"pending can be paid; processing has money in flight; the others have ended, and paid says that there is nothing left to do."`
 	Title     string          `json:"title" example:"Lagos Jazz Night" description:"What the event is called whose tickets it has."`
@@ -51,14 +54,14 @@ type LinkedOrder struct {
 	Payments  []LinkedPayment `json:"payments" description:"The attempts that a payer has opened and may go on with; empty once it has ended."`
 }
 
-// LinkedLine is a line of an order, as its payer sees it.
+// LinkedLine is a line of an order, without attendees and seats, as the payer with a payment link sees it.
 type LinkedLine struct {
 	Name      string `json:"name" example:"General admission" description:"What the ticket type was called when it was ordered."`
 	Quantity  int64  `json:"quantity" description:"How many tickets the line has."`
 	UnitPrice string `json:"unitPrice" example:"25.00" description:"The price of one ticket, without discount and fees."`
 }
 
-// LinkedPayment is an attempt to pay that a payer may go on with.
+// LinkedPayment is an open attempt to pay, which the payer with a payment link may continue.
 type LinkedPayment struct {
 	Provider         string `json:"provider" example:"stripe" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`
 	Status           string `json:"status" enum:"pending,processing" description:"pending until the provider has seen money, processing while it is in flight."`

@@ -1,6 +1,6 @@
 package api
 
-// ListPayouts asks for an organization's payouts.
+// ListPayouts asks for an organization's payouts. There are none yet.
 type ListPayouts struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	Page
@@ -12,7 +12,8 @@ type GetPayout struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
-// Payout is money that is sent from a wallet to its organization.
+// Payout is a transfer of money from an organization's wallet to its bank account. The service makes none
+// yet.
 type Payout struct {
 	ID           string  `json:"id" description:"The payout's id."`
 	OrgID        string  `json:"orgId" description:"The organization's number."`

@@ -6,7 +6,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// SessionFields are the optional fields of a schedule session.
+// SessionFields are the optional fields of a session of an event's schedule, which CreateSession and
+// UpdateSession share.
 type SessionFields struct {
 	DayNumber      route.Opt[int]    `json:"dayNumber,omitzero" minimum:"1" maximum:"99" nullable:"false" example:"1" description:"The day of the event on which it is, from 1 to 99; 1 by default. The schedule is sorted by it first."`
 	SessionDesc    route.Opt[string] `json:"sessionDesc,omitzero" maxLength:"5000" description:"What the session is about; null or an empty text removes it."`
@@ -26,13 +27,13 @@ type CreateSession struct {
 	SessionFields
 }
 
-// SessionID names a session of an event.
+// SessionID names a session of an event's schedule. A sign-in's session is another thing (OpenSession).
 type SessionID struct {
 	ID        string `path:"id" format:"id" maxLength:"128"`
 	SessionID string `path:"sessionId" format:"id" maxLength:"128" description:"The session's id, a UUID."`
 }
 
-// UpdateSession changes the fields that are sent.
+// UpdateSession changes those fields of a session that are sent.
 type UpdateSession struct {
 	SessionID
 	SessionTitle route.Opt[string]    `json:"sessionTitle,omitzero" format:"name" minLength:"1" maxLength:"200" nullable:"false" description:"The session's name, as the schedule shows it."`
@@ -41,7 +42,7 @@ type UpdateSession struct {
 	SessionFields
 }
 
-// ScheduledSession is one entry of an event's schedule.
+// ScheduledSession is a session of an event's schedule, such as a talk or a concert.
 type ScheduledSession struct {
 	ID             string  `json:"id" format:"uuid" description:"The session's id, a UUID; it stays when the session changes."`
 	SessionTitle   string  `json:"sessionTitle" description:"The session's name."`
@@ -56,24 +57,25 @@ type ScheduledSession struct {
 	SortOrder      int     `json:"sortOrder" description:"The place among the sessions of its day, the lowest first."`
 }
 
-// Schedule is an event's sessions, by day, then by the organizer's order.
+// Schedule is the list of all sessions of an event, by day, then in the order that the organizer chose.
 type Schedule struct {
 	Sessions []ScheduledSession `json:"sessions" description:"All sessions, by day, then sortOrder, then start. There are at most 500."`
 }
 
-// Gone says that a row is removed.
+// Gone is the answer to the deletion of a session, a section or a note.
 type Gone struct {
 	Deleted bool `json:"deleted" description:"Always true: it is gone."`
 }
 
-// SectionFields are the optional fields of a section.
+// SectionFields are the optional fields of a section, which CreateSection and UpdateSection share.
 type SectionFields struct {
 	Description    route.Opt[string] `json:"description,omitzero" maxLength:"2000" description:"What guests should know of this part of the room; null or an empty text removes it."`
 	SortOrder      route.Opt[int]    `json:"sortOrder,omitzero" minimum:"-1000000" maximum:"1000000" nullable:"false" description:"The place among the event's sections, the lowest first; 0 by default. Equals are sorted by name."`
 	MapCoordinates route.Opt[JSON]   `json:"mapCoordinates,omitzero" maxLength:"20000" format:"object" description:"Where the section is on a plan of your own: an object, kept as it was sent. Null removes it."`
 }
 
-// CreateSection adds a section to an event.
+// CreateSection adds a section to an event. It is a text for guests, and not a section of a seat map
+// (SeatSection).
 type CreateSection struct {
 	ID       string `path:"id" format:"id" maxLength:"128"`
 	Name     string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"100" example:"Balcony" description:"The section's name."`
@@ -87,7 +89,7 @@ type SectionID struct {
 	SectionID string `path:"sectionId" format:"id" maxLength:"128" description:"The section's id, a UUID."`
 }
 
-// UpdateSection changes the fields that are sent.
+// UpdateSection changes those fields of a section that are sent.
 type UpdateSection struct {
 	SectionID
 	Name     route.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"100" nullable:"false" example:"Balcony" description:"The section's name."`
@@ -95,7 +97,7 @@ type UpdateSection struct {
 	SectionFields
 }
 
-// Section is a part of the room that ticket types may name.
+// Section is a named part of an event's room. A ticket type can name the section that it is for.
 type Section struct {
 	ID             string  `json:"id" format:"uuid" description:"The section's id, a UUID: what a ticket type names as its sectionId."`
 	Name           string  `json:"name" description:"The section's name."`
@@ -105,19 +107,19 @@ type Section struct {
 	MapCoordinates JSON    `json:"mapCoordinates" format:"object" nullable:"true" description:"Where the section is on the organizer's plan, as it was sent; null if nothing was."`
 }
 
-// Sections are an event's sections in the organizer's order.
+// Sections is the list of all sections of an event, in the order that the organizer chose.
 type Sections struct {
 	Sections []Section `json:"sections" description:"All sections, by sortOrder, then name. There are at most 500."`
 }
 
-// FAQ is a question that visitors of an event ask, and its answer.
+// FAQ is a question that guests often ask about an event, and its answer.
 type FAQ struct {
 	Question string `json:"question" required:"true" minLength:"1" maxLength:"280" example:"Is there parking?" description:"A question that guests ask."`
 	Answer   string `json:"answer" required:"true" minLength:"1" maxLength:"4000" example:"Yes, behind the hall, from 18:00." description:"What the organizer answers."`
 }
 
-// Customize changes how an event's page looks: the fields that are sent. Null takes a
-// field back to its default.
+// Customize changes how an event's page looks, in those fields that are sent. Null sets a field back to its
+// default.
 type Customize struct {
 	ID              string            `path:"id" format:"id" maxLength:"128"`
 	FAQs            route.Opt[[]FAQ]  `json:"faqs,omitzero" maxItems:"40" example:"[{\"question\":\"Is there parking?\",\"answer\":\"Yes, behind the hall, from 18:00.\"}]" description:"The questions and answers of the page, in order. What is sent replaces all; an empty list or null clears them."`
@@ -141,7 +143,7 @@ type Customize struct {
 	SEOImage        route.Opt[string] `json:"seoImage,omitzero" format:"hosted" maxLength:"2048" description:"The image that previews show: an http(s) address, or /media/<id> of an image of the organization's. Null removes it."`
 }
 
-// Customization is how an event's page looks. It is stored as it is written here.
+// Customization says how an event's page looks. The event stores it in this form.
 type Customization struct {
 	FAQs            []FAQ   `json:"faqs" description:"The questions and answers of the page, in order; empty by default."`
 	LayoutPattern   string  `json:"layoutPattern" enum:"classic,split,gallery,minimal,magazine,festival" description:"How the page is laid out; classic by default."`
@@ -164,7 +166,7 @@ type Customization struct {
 	SEOImage        *string `json:"seoImage" description:"The image that previews show; null without one. The organization reads it as it wrote it, the public as an absolute address."`
 }
 
-// CustomizedPage is how an event's page looks, and how it would by default.
+// CustomizedPage says how an event's page looks and, if it was only read, how the page would look by default.
 type CustomizedPage struct {
 	Customization *Customization `json:"customization" description:"How the page looks: what was set, and the default of everything else."`
 	Defaults      *Customization `json:"defaults,omitzero" description:"How the page would look if nothing were set. It comes with a read, and not with a change."`

@@ -13,7 +13,7 @@ type ListPromoCodes struct {
 	Page
 }
 
-// PromoFields are the optional fields of a promo code.
+// PromoFields are the optional fields of a promo code, which CreatePromoCode and UpdatePromoCode share.
 type PromoFields struct {
 	Description        route.Opt[string]      `json:"description,omitzero" maxLength:"200" description:"What the code is for, for yourself; null or an empty text removes it."`
 	MaxUses            route.Opt[int64]       `json:"maxUses,omitzero" minimum:"1" maximum:"1000000" description:"How many orders may use it in all; null: without a limit."`
@@ -22,7 +22,7 @@ type PromoFields struct {
 	ApplicableTypes    route.Opt[[]string]    `json:"applicableTypes,omitzero" maxItems:"200" format:"uuid" description:"The ticket types that it takes something off, by their UUIDs; none or null: all."`
 }
 
-// CreatePromoCode makes a promo code.
+// CreatePromoCode makes a promo code for one event, or for all events of an organization.
 type CreatePromoCode struct {
 	OrgID         string      `json:"orgId,omitzero" maxLength:"40" description:"The number of the organization, if the caller acts for several; it may stand in the query instead."`
 	QueryOrgID    string      `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several; it may stand in the body instead."`
@@ -35,12 +35,12 @@ type CreatePromoCode struct {
 	PromoFields
 }
 
-// PromoCodeID names a promo code.
+// PromoCodeID names a promo code by its number.
 type PromoCodeID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// UpdatePromoCode changes the fields that are sent.
+// UpdatePromoCode changes those fields of a promo code that are sent.
 type UpdatePromoCode struct {
 	PromoCodeID
 	Code          route.Opt[string]      `json:"code,omitzero" minLength:"3" maxLength:"50" nullable:"false" example:"EARLY-20" description:"The new name; one that an order has been completed with keeps its name."`
@@ -77,15 +77,15 @@ type PromoCodes struct {
 	route.Freshness
 }
 
-// PromoCodeGone is the outcome of deleting a code: removed, or disabled
-// because orders have named it.
+// PromoCodeGone is the answer to the deletion of a promo code. The code was removed, or it was only disabled
+// because orders have used or reserved it.
 type PromoCodeGone struct {
 	Deleted   bool       `json:"deleted,omitzero" description:"true: no order has used it, and it is gone."`
 	Disabled  bool       `json:"disabled,omitzero" description:"true: orders have used it, and it is kept but holds for no new one."`
 	PromoCode *PromoCode `json:"promoCode,omitzero" description:"The code that was disabled; left out of one that is gone."`
 }
 
-// ValidateCode asks whether a promo code would hold.
+// ValidateCode asks whether an order could use a promo code now. It reserves nothing.
 type ValidateCode struct {
 	Code          string                 `json:"code" required:"true" minLength:"1" maxLength:"50" example:"EARLY-10" description:"What the buyer typed, in any case."`
 	EventID       string                 `json:"eventId,omitzero" maxLength:"128" description:"The event, by its UUID, slug or number. It may be left out beside ticketTypeIds."`
@@ -94,13 +94,13 @@ type ValidateCode struct {
 	Items         []CartLine             `json:"items,omitzero" maxItems:"20" description:"The cart, line by line, instead of ticketTypeIds and subtotal: the verdict then has a quote, which is what an order of these lines would cost now."`
 }
 
-// CartLine is a line of a cart that is no order yet.
+// CartLine is a line of a cart, before the buyer places an order.
 type CartLine struct {
 	TicketTypeID string `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type, by its UUID. All lines are of one event."`
 	Quantity     int64  `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2" description:"How many tickets, 1 to 100."`
 }
 
-// CartQuote is what an order of a cart would cost, with a promo code.
+// CartQuote says what an order of the cart's lines would cost now, with the promo code.
 type CartQuote struct {
 	Subtotal string `json:"subtotal" example:"50.00" description:"The tickets' prices added up, without discount and fees."`
 	Discount string `json:"discount" example:"5.00" description:"What the code takes off the subtotal; 0.00 of one that would not hold."`
@@ -109,7 +109,8 @@ type CartQuote struct {
 	Currency string `json:"currency" example:"NGN" description:"The currency of these amounts, by ISO 4217."`
 }
 
-// CodeVerdict tells whether a promo code would hold, and what it would take off.
+// CodeVerdict is the answer to ValidateCode: whether an order could use the code now, and how much the code
+// would take off.
 type CodeVerdict struct {
 	Valid         bool       `json:"valid" description:"Whether an order now could use the code."`
 	Discount      string     `json:"discount" example:"5.00" description:"What it takes off the subtotal that was sent, as a decimal; 0.00 without one."`

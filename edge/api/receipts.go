@@ -2,7 +2,7 @@ package api
 
 import "boxoffice/edge/route"
 
-// MarkPaid says that money for an order has come by bank transfer.
+// MarkPaid notes by hand that money for an order has come by bank transfer.
 type MarkPaid struct {
 	ID        string      `path:"id" format:"id" maxLength:"128"`
 	Amount    route.Money `json:"amount" required:"true" minimum:"0.001" maximum:"10000000000" example:"47.25" description:"How much came, as a number in the order's currency."`
@@ -10,12 +10,12 @@ type MarkPaid struct {
 	Note      string      `json:"note,omitzero" maxLength:"2000" description:"A remark of yours, for the record."`
 }
 
-// ImportStatement imports a bank statement, which is the body.
+// ImportStatement imports a bank's statement, whose file is the request's body.
 type ImportStatement struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
-// ImportedStatement is what has become of a statement's lines.
+// ImportedStatement counts the lines of a statement by what they pay for.
 type ImportedStatement struct {
 	Lines         int `json:"lines" description:"How many lines of the statement are money that came in."`
 	Repeated      int `json:"repeated" description:"How many of them were known already, from a statement before or by hand, and are booked once."`
@@ -26,13 +26,14 @@ type ImportedStatement struct {
 	Unknown       int `json:"unknown" description:"How many name no order of the organization that waits for a transfer, or several, or one for which 20 came already."`
 }
 
-// ListReceipts asks for money that came and did not fit.
+// ListReceipts asks for bank transfers that did not fit an order: too little or too much money, another
+// currency, or no order.
 type ListReceipts struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	Page
 }
 
-// Receipt is money that came by bank transfer.
+// Receipt is money that came by bank transfer and does not fit an order.
 type Receipt struct {
 	ID        string  `json:"id" example:"1207" description:"The receipt's number."`
 	State     string  `json:"state" enum:"underpaid,overpaid,currency,unknown" example:"underpaid" description:"Why it did not fit: less or more than its order asks for came in all, it is in another currency, or it names no order of the organization, or one for which 20 came already."`

@@ -1,12 +1,13 @@
 package api
 
-// RefundAll has the money of all paid orders of an event go back.
+// RefundAll starts a run that refunds all paid orders of an event. The run skips orders of which nothing can
+// be refunded, such as those with a ticket that was used.
 type RefundAll struct {
 	ID     string `path:"id" format:"id" maxLength:"128"`
 	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The venue is closed." description:"Why; the buyers read it."`
 }
 
-// RefundRun is how far that has come.
+// RefundRun says how far a run that RefundAll started has come.
 type RefundRun struct {
 	EventID    string `json:"eventId" description:"The event's id, a UUID."`
 	Status     string `json:"status" enum:"running,finished" description:"running until all orders were looked at, then finished."`

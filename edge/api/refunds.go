@@ -6,7 +6,7 @@ import (
 	"boxoffice/edge/route"
 )
 
-// AskRefund asks for the money of a ticket of one's own.
+// AskRefund asks the organization for the money of one ticket that the caller holds.
 type AskRefund struct {
 	TicketID     string   `json:"ticketId" required:"true" format:"uuid" description:"The ticket whose money is asked for, by its UUID; one ticket a request."`
 	Reason       string   `json:"reason" required:"true" minLength:"10" maxLength:"2000" example:"I am ill and can't come." description:"Why, in 10 characters or more; the organization reads it."`
@@ -14,7 +14,7 @@ type AskRefund struct {
 	EvidenceURLs []string `json:"evidenceUrls,omitzero" maxItems:"5" format:"uri" maxLength:"2048" description:"Addresses of what shows it, such as a doctor's note; 5 at most."`
 }
 
-// ListRefunds asks for refunds, the newest first.
+// ListRefunds asks for the refunds of an organization's orders, the newest first.
 type ListRefunds struct {
 	OrgID   string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	EventID string `query:"eventId" maxLength:"128" description:"Only refunds of this event's orders, by its UUID or number."`
@@ -22,7 +22,7 @@ type ListRefunds struct {
 	Page
 }
 
-// ListOwnRefunds asks for one's own refunds, the newest first.
+// ListOwnRefunds asks for the refunds that the caller has asked for, the newest first.
 type ListOwnRefunds struct{ Page }
 
 // RefundID names a refund.
@@ -30,27 +30,28 @@ type RefundID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// ApproveRefund grants a refund.
+// ApproveRefund grants a refund that a buyer has asked for, in whole or in part.
 type ApproveRefund struct {
 	RefundID
 	Amount route.Opt[route.Money] `json:"amount,omitzero" minimum:"0" maximum:"10000000000" nullable:"false" description:"How much goes back, as a number, instead of what was asked for; at most what is left of the order."`
 	Note   string                 `json:"note,omitzero" maxLength:"2000" description:"What the organization says of it: the refund's decisionNote."`
 }
 
-// DenyRefund declines a refund.
+// DenyRefund declines a refund that a buyer has asked for.
 type DenyRefund struct {
 	RefundID
 	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The event takes place." description:"Why not: the refund's decisionNote."`
 }
 
-// CompleteRefund says that a person has sent the money.
+// CompleteRefund notes that a person has sent the money of a refund that no provider sends (Refund.Manual).
 type CompleteRefund struct {
 	RefundID
 	ProviderRef string `json:"providerRef,omitzero" maxLength:"200" description:"The number of the transfer that moved the money."`
 	Note        string `json:"note,omitzero" maxLength:"2000" description:"A remark of yours: it stands in the refund's decisionNote, after that of the decision."`
 }
 
-// RefundOrder gives money of an order back, with tickets or without.
+// RefundOrder pays back money of an order without a request of the buyer. It may end tickets of the order,
+// too.
 type RefundOrder struct {
 	ID        string                 `path:"id" format:"id" maxLength:"128"`
 	Amount    route.Opt[route.Money] `json:"amount,omitzero" minimum:"0" maximum:"10000000000" nullable:"false" description:"How much goes back, as a number; at most what is left of the order, and 0 to end tickets without money. Without ticketIds, no ticket ends."`

@@ -13,7 +13,8 @@ type ListRequests struct {
 	Page
 }
 
-// LoggedRequest is a request of an API key.
+// LoggedRequest is a request that was sent with an API key of an organization, without its headers and
+// bodies.
 type LoggedRequest struct {
 	RequestID     string    `json:"requestId" description:"The X-Request-Id of its answer."`
 	KeyID         string    `json:"keyId" description:"The number of the key that it came with."`
@@ -26,13 +27,13 @@ type LoggedRequest struct {
 	Kept          bool      `json:"kept" description:"True if getFailedRequest shows its headers and bodies."`
 }
 
-// GetFailedRequest names a failed request.
+// GetFailedRequest asks for the headers and bodies of a request that failed.
 type GetFailedRequest struct {
 	OrgID     string `path:"orgId" format:"id" maxLength:"128"`
 	RequestID string `path:"requestId" format:"id" maxLength:"64" description:"The X-Request-Id of the request's answer."`
 }
 
-// FailedRequest is what a failed request was sent and answered.
+// FailedRequest has the headers and the body of a request that failed, and the body of its answer.
 type FailedRequest struct {
 	RequestID string          `json:"requestId" description:"The X-Request-Id of its answer."`
 	KeyID     string          `json:"keyId" description:"The number of the key that it came with."`
@@ -41,25 +42,26 @@ type FailedRequest struct {
 	Answer    *KeptBody       `json:"answerBody" description:"The body of its answer; null if that was no JSON."`
 }
 
-// RequestHeader is a header of a request.
+// RequestHeader is a header of a failed request. Secrets in its value are replaced.
 type RequestHeader struct {
 	Name  string `json:"name" example:"Content-Type" description:"The header's name."`
 	Value string `json:"value" example:"application/json" description:"Its value; credentials in it are replaced by [withheld]."`
 }
 
-// KeptBody is a body as it is kept.
+// KeptBody is the body of a request or an answer as it was kept: without secrets, and cut if it was long.
 type KeptBody struct {
 	Text string `json:"text" description:"The JSON as it was sent. Secrets, and what the operation does not know, are replaced by [withheld]."`
 	Cut  bool   `json:"cut" description:"True if this is only the beginning: it was longer than 16 KiB, or no JSON from here on."`
 }
 
-// GetRequestMetrics asks for figures of the requests of an organization's API keys.
+// GetRequestMetrics asks how many requests an organization's API keys have sent in a span of time, and how
+// these were answered.
 type GetRequestMetrics struct {
 	OrgID    string `path:"orgId" format:"id" maxLength:"128"`
 	Interval string `query:"interval" enum:"hour,day,week" default:"day" description:"The last hour, the last 24 hours or the last seven days."`
 }
 
-// RequestMetrics are figures of the requests of an organization's API keys.
+// RequestMetrics has figures about the requests of an organization's API keys, in all and by route.
 type RequestMetrics struct {
 	Interval string         `json:"interval" enum:"hour,day,week" description:"The time that the figures are of: the last hour, 24 hours or seven days."`
 	From     time.Time      `json:"from" description:"When that time began."`
@@ -68,14 +70,14 @@ type RequestMetrics struct {
 	Routes   []RouteFigures `json:"routes" description:"The figures of each route, the most used first."`
 }
 
-// RouteFigures are the figures of one route.
+// RouteFigures are the figures of the requests to one route.
 type RouteFigures struct {
 	Method string `json:"method" description:"The HTTP method, such as POST."`
 	Route  string `json:"route" description:"The route as the paths of this document are written."`
 	RequestFigures
 }
 
-// RequestFigures count requests and their errors, and tell how long they took.
+// RequestFigures say how many requests there were, how many failed, and how long they took.
 type RequestFigures struct {
 	Requests     int64   `json:"requests" description:"How many requests were answered."`
 	ClientErrors int64   `json:"clientErrors" description:"How many of them with a status of 4xx."`

@@ -2,7 +2,8 @@ package api
 
 import "boxoffice/edge/route"
 
-// ReservationFields are how a reservation event is booked. Only what is sent changes.
+// ReservationFields say how a reservation event is booked, in a request. Fields that are not sent do not
+// change.
 type ReservationFields struct {
 	Mode                 route.Opt[string]            `json:"mode,omitzero" enum:"date_only,date_time" nullable:"false" description:"date_only: one books a date; date_time: a slot of a date. date_only by default."`
 	DailyCapacity        route.Opt[int64]             `json:"dailyCapacity,omitzero" minimum:"-1" maximum:"1000000" nullable:"false" description:"At most so many tickets for a date, over all slots; -1, the default, is unlimited."`
@@ -15,7 +16,7 @@ type ReservationFields struct {
 	Slots                route.Opt[[]ReservationSlot] `json:"slots,omitzero" maxItems:"100" description:"The slots of each date, needed in mode date_time. What is sent replaces all: one that is left out is removed, or paused while it has bookings."`
 }
 
-// ReservationSlot is a part of each date.
+// ReservationSlot is a slot in a request: a span of time on each date that can be booked by itself.
 type ReservationSlot struct {
 	ID        string           `json:"id,omitzero" maxLength:"40" description:"The id of a slot that is there, which so keeps its bookings; without it label and times tell which it is."`
 	Label     string           `json:"label" required:"true" format:"name" minLength:"1" maxLength:"100" example:"Morning" description:"What the slot is called."`
@@ -26,8 +27,8 @@ type ReservationSlot struct {
 	Status    string           `json:"status,omitzero" enum:"active,paused" description:"paused: it can't be booked, and the public does not see it. active without it."`
 }
 
-// Reservation is how a reservation event is booked. The public sees mode, slots and
-// maxAdvanceDays.
+// Reservation says how a reservation event is booked, in the event's record. The public sees only Mode, Slots
+// and MaxAdvanceDays.
 type Reservation struct {
 	Mode                 string     `json:"mode" enum:"date_only,date_time" description:"date_only: one books a date; date_time: a slot of a date."`
 	DailyCapacity        *int64     `json:"dailyCapacity,omitzero" description:"At most so many tickets for a date, over all slots; -1 is unlimited. Only the organization is shown it."`
@@ -40,7 +41,7 @@ type Reservation struct {
 	Slots                []SlotView `json:"slots" description:"The slots of each date by sortOrder, then by start; the public does not see paused ones."`
 }
 
-// SlotView is a slot of a reservation event.
+// SlotView is a slot of a reservation event, in the event's record.
 type SlotView struct {
 	ID        string `json:"id" description:"The slot's id, by which it is booked."`
 	Label     string `json:"label" description:"What the slot is called."`
@@ -51,14 +52,14 @@ type SlotView struct {
 	Status    string `json:"status" enum:"active,paused" description:"paused: it can't be booked."`
 }
 
-// FindDates asks what can be booked of a reservation event.
+// FindDates asks which dates and slots of a reservation event can be booked.
 type FindDates struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 	From    string `query:"from" format:"date" description:"The first date to answer; the window's first without it."`
 	To      string `query:"to" format:"date" description:"The last date to answer; the window's last without it."`
 }
 
-// Availability is what can be booked of a reservation event.
+// Availability says which dates of a reservation event can be booked.
 type Availability struct {
 	Mode        string    `json:"mode" enum:"date_only,date_time" description:"date_only: one books a date; date_time: a slot of a date."`
 	WindowStart string    `json:"windowStart" format:"date" description:"The first date that can be booked: tomorrow in the event's zone."`
@@ -66,7 +67,7 @@ type Availability struct {
 	Days        []DayView `json:"days" description:"Every date of the window between from and to, closed and sold-out ones too."`
 }
 
-// DayView is what can be booked of a date.
+// DayView says how many tickets are left for one date.
 type DayView struct {
 	Date      string     `json:"date" format:"date" description:"The date in the event's zone."`
 	Remaining *int64     `json:"remaining" description:"How many tickets are left for the date, over all slots; null: unlimited."`
@@ -75,7 +76,7 @@ type DayView struct {
 	Slots     []SlotLeft `json:"slots,omitzero" description:"What is left of each slot, in mode date_time; paused ones are left out."`
 }
 
-// SlotLeft is what can be booked of a slot of a date.
+// SlotLeft says how many tickets are left for a slot of one date.
 type SlotLeft struct {
 	SlotID    string `json:"slotId" description:"The slot's id, by which it is booked."`
 	Label     string `json:"label" description:"What the slot is called."`

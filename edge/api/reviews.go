@@ -2,7 +2,8 @@ package api
 
 import "time"
 
-// CreateReview says what the holder of a ticket thinks of its event.
+// CreateReview is a review of an event by the holder of one of its tickets. The ticket's code and an address
+// prove who it is.
 type CreateReview struct {
 	TicketCode string `json:"ticketCode" required:"true" minLength:"1" maxLength:"64" example:"K7M2QX3F9CXJAZBDGSWP" description:"The ticket's full code, as its holder has it."`
 	Email      string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address of the ticket's holder; until it changes hands also the buyer's or the attendee's."`
@@ -11,25 +12,25 @@ type CreateReview struct {
 	AuthorName string `json:"authorName" format:"name" maxLength:"120" example:"Ada O." description:"The name that is shown with the review; without it none is."`
 }
 
-// ReplyToReview is the organizer's public answer to a review.
+// ReplyToReview sets the organizer's public answer to a review.
 type ReplyToReview struct {
 	ID   string `path:"id" format:"id" maxLength:"128" description:"The review's UUID."`
 	Body string `json:"body" required:"true" minLength:"1" maxLength:"2000" example:"Thank you for coming!" description:"The answer, in plain text; it replaces an earlier one."`
 }
 
-// ModerateReview hides a review, or shows it again.
+// ModerateReview lets the platform hide a review, or show it again.
 type ModerateReview struct {
 	ID     string `path:"id" format:"id" maxLength:"128" description:"The review's UUID."`
 	Hidden bool   `json:"hidden" required:"true" description:"True hides the review, false shows it again."`
 }
 
-// ListReviews asks for what is said of an event.
+// ListReviews asks for the reviews of an event, the newest first.
 type ListReviews struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 	Page
 }
 
-// Review is a review's record.
+// Review is a review as everybody sees it.
 type Review struct {
 	ID         string    `json:"id" description:"The review's UUID."`
 	TicketID   string    `json:"ticketId" description:"The UUID of the ticket whose holder was there."`
@@ -40,13 +41,13 @@ type Review struct {
 	CreatedAt  time.Time `json:"createdAt" description:"When it was written."`
 }
 
-// ModeratedReview is a review as the platform sees it.
+// ModeratedReview is a review as the platform sees it: it tells whether the review is hidden.
 type ModeratedReview struct {
 	Review
 	Hidden bool `json:"hidden" description:"True if neither the public list nor its numbers have the review."`
 }
 
-// Reviews is a page of an event's reviews, with the numbers of all of them.
+// Reviews is a page of an event's reviews, with the number and the mean of all its reviews.
 type Reviews struct {
 	Items      []Review  `json:"items" description:"The reviews of this page, the newest first."`
 	NextCursor *string   `json:"nextCursor" description:"What the next page takes as its cursor, opaque; null on the last page."`
@@ -55,7 +56,7 @@ type Reviews struct {
 	Histogram  Histogram `json:"histogram" description:"How many reviews gave each rating."`
 }
 
-// Histogram counts reviews by their rating.
+// Histogram says how many reviews of an event gave each rating.
 type Histogram struct {
 	One   int `json:"1" description:"How many reviews gave the rating 1."`
 	Two   int `json:"2" description:"How many reviews gave the rating 2."`
