@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// Fact is a public fact: the body of a webhook, and an item of the feed that readers poll (ListFacts). It is the same
-// in each delivery.
+// Fact is a public fact: the body of a webhook, and an item of the feed that readers poll (ListFacts). It is
+// the same in each delivery.
 type Fact struct {
 	ID      string    `json:"id" example:"evt_5t8w0n3x2q6k9m1j4h7g0f2d8s" description:"The same however often it is delivered, at every endpoint and in the feed: drop what you have seen."`
 	Type    string    `json:"type" example:"order.completed" description:"The type in the catalogue."`
@@ -38,8 +38,8 @@ type FactType struct {
 	Schema      string   `json:"schema" description:"Where its payload is described: a JSON pointer into /api/v1/openapi.json."`
 }
 
-// These types are the data of public facts, by the fact's type. They contain the records that answers show, without
-// secrets (docs/rules.md, Records).
+// These types are the data of public facts, by the fact's type. They contain the records that answers show,
+// without secrets (docs/rules.md, Records).
 type (
 	// EventData is the data of an event's facts. It leaves out the links to what is sold, because only buyers
 	// may have them.

@@ -6,7 +6,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// SetQueue opens an event's waiting room, changes it, or ends it. A field that is left out stays, or has its default.
+// SetQueue opens an event's waiting room, changes it, or ends it. A field that is left out does not change.
+// In a new room it gets its default.
 type SetQueue struct {
 	ID             string               `path:"id" format:"id" maxLength:"128"`
 	Enabled        bool                 `json:"enabled" required:"true" description:"True opens the room or changes it; false ends it, and everybody may order."`
@@ -21,23 +22,24 @@ type SetQueue struct {
 	VoidAfter      int64                `json:"voidAfterMinutes,omitzero" minimum:"1" maximum:"1440" description:"After so many minutes without the beacon's round the draw is given up, and places go by arrival; 60 if it is left out."`
 }
 
-// RoomByID names the event whose room is meant.
+// RoomByID names the event whose waiting room is paused, resumed or drained.
 type RoomByID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// ReadQueue asks for an event's waiting room, and for the visitor's own place.
+// ReadQueue asks for an event's waiting room and, if Ticket names a visitor, for the visitor's place.
 type ReadQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Ticket  string `query:"ticket" maxLength:"200" description:"The visitor's secret token, if it is not sent as Authorization: Queue; the answer then says where the visitor stands."`
 }
 
-// WatchQueue opens the stream of an event's waiting room.
+// WatchQueue opens the stream of changes of an event's waiting room.
 type WatchQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// JoinQueue enters a party.
+// JoinQueue makes an entry in a waiting room for a visitor, or for a party. If the room asks for a proven
+// address and the visitor's is not proven, JoinQueue only mails a link to it (ConfirmQueue).
 type JoinQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" default:"1" example:"2" description:"How many people the entry stands for, up to the room's partyMax. It can't change later, because the draw's list has it."`
@@ -45,14 +47,15 @@ type JoinQueue struct {
 	Work    string `json:"work,omitzero" maxLength:"40" example:"29700000.00000000000a3f21" description:"The proof of work of a room that asks for it (work of GET), as docs/waiting-room.md describes it: bound to event, draw, party and email, and at most ten minutes old. Sent again it is the same entry."`
 }
 
-// ConfirmQueue enters the reader of a mail.
+// ConfirmQueue makes the entry of a visitor who has opened the link in the mail that JoinQueue asked for.
 type ConfirmQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Token   string `json:"token" required:"true" minLength:"1" maxLength:"600" description:"The token of the link in the mail."`
 	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" example:"2" description:"How many people the entry stands for; as many as were asked for if left out."`
 }
 
-// JoinedQueue is a visitor's entry.
+// JoinedQueue is the answer to JoinQueue and ConfirmQueue: the entry, with the secret token by which the
+// visitor finds it again. Everything but Pending is null if a link was mailed.
 type JoinedQueue struct {
 	Pending bool        `json:"pending" description:"True if the entry counts only once its visitor has used the link that is mailed; everything else is null then."`
 	Receipt *string     `json:"receipt" description:"The signed promise that the entry is on the list, as docs/waiting-room.md describes it. Whoever has it can check the draw, and nothing else."`
@@ -61,20 +64,23 @@ type JoinedQueue struct {
 	Queue   *QueuePlace `json:"queue" description:"The same as GET answers to this token."`
 }
 
-// ProveQueue asks for the proof that a leaf is under the root.
+// ProveQueue asks for the hashes that prove that an entry is in the draw's list (DrawProof). Leaf is the
+// entry's hash.
 type ProveQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Leaf    string `query:"leaf" required:"true" minLength:"64" maxLength:"64" example:"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" description:"The leaf, in 64 hexadecimal digits, as the receipt has it."`
 }
 
-// BringBeacon brings the beacon's round.
+// BringBeacon gives the service the signature of the beacon's round that decides a draw. Anybody may send it,
+// so the draw can go on even if the service can't reach the beacon.
 type BringBeacon struct {
 	EventID   string `path:"id" format:"id" maxLength:"128"`
 	Round     int64  `json:"round" required:"true" minimum:"1" maximum:"9007199254740991" description:"The number of the round, which must be that of the rules."`
 	Signature string `json:"signature" required:"true" minLength:"96" maxLength:"96" example:"abababababababababababababababababababababababababababababababababababababababababababababababab" description:"The beacon's signature of the round, in 96 hexadecimal digits. It decides, whoever brings it."`
 }
 
-// Queue is an event's waiting room as everybody sees it.
+// Queue is an event's waiting room. Everybody sees the same, except that You is the place of the visitor who
+// asks.
 type Queue struct {
 	EventID        string       `json:"eventId" description:"The UUID of the event."`
 	State          string       `json:"state" description:"none: no room, orders need no admission; announced: nobody can join yet; registering; closed: the list stands and the beacon's round is awaited; drawn: places are known and admission has not begun; open."`
@@ -99,7 +105,7 @@ type Queue struct {
 	You            *QueuePlace  `json:"you" description:"Where the visitor stands whose token came with the request; null without one."`
 }
 
-// QueueStock says what is still on sale in one currency.
+// QueueStock says which prices can still be bought in one currency.
 type QueueStock struct {
 	Currency     string `json:"currency" description:"The currency in ISO 4217, e.g. USD."`
 	PriceFrom    string `json:"priceFrom" description:"The price of the cheapest type that is left, as a decimal."`
@@ -107,7 +113,7 @@ type QueueStock struct {
 	CheapestGone bool   `json:"cheapestGone" description:"True if a cheaper type is sold out."`
 }
 
-// QueuePlace is where a visitor stands.
+// QueuePlace says where a visitor's entry stands in a waiting room.
 type QueuePlace struct {
 	Place     *int64          `json:"place" description:"The place from 1; it never grows. Null before the draw."`
 	Ahead     *int64          `json:"ahead" description:"How many entries are admitted before this one; null before the draw."`
@@ -119,19 +125,21 @@ type QueuePlace struct {
 	Draw      int64           `json:"draw" description:"The number of the draw that the entry is in."`
 }
 
-// QueueEstimate is when a visitor's turn comes.
+// QueueEstimate is the span of time in which a visitor will probably be admitted.
 type QueueEstimate struct {
 	From Time `json:"from" description:"Not before this moment, as it looks now."`
 	To   Time `json:"to" description:"Not after this moment, as it looks now."`
 }
 
-// QueueAdmission lets a visitor order.
+// QueueAdmission has the token with which an admitted visitor may place orders and hold seats, until it
+// expires.
 type QueueAdmission struct {
 	Token     string `json:"token" description:"What POST /orders and seat holds take as X-Queue-Admission or as admission. The first buyer who orders by it is the only one."`
 	ExpiresAt Time   `json:"expiresAt" description:"Until when it may be used to order; what was ordered by it may be paid for later."`
 }
 
-// DrawRules are what governs a draw, in the form whose canonical JSON is hashed.
+// DrawRules are the rules of a draw. Their canonical JSON is hashed (Queue.RulesDigest), so this type has
+// exactly the rules and nothing else.
 type DrawRules struct {
 	BeaconChain      string `json:"beaconChain" description:"The beacon's chain, by its hash in hexadecimal digits."`
 	BeaconRound      int64  `json:"beaconRound" description:"The round that decides: the first that is signed 120 seconds after the closing or later."`
@@ -144,14 +152,14 @@ type DrawRules struct {
 	VoidAfterMinutes int64  `json:"voidAfterMinutes" description:"After so many minutes without the round, places go by arrival."`
 }
 
-// DrawCounts are numbers of entries by what was proven.
+// DrawCounts says how many entries proved an account, an address, or nothing.
 type DrawCounts struct {
 	Account int64 `json:"account" description:"Entries of accounts."`
 	Address int64 `json:"address" description:"Entries of proven addresses."`
 	None    int64 `json:"none" description:"Entries for which nothing was proven."`
 }
 
-// DrawStatement is what is published when the list is closed.
+// DrawStatement is what the operator signs and publishes about the list of entries when the list is closed.
 type DrawStatement struct {
 	Event      string     `json:"event" description:"The UUID of the event."`
 	Draw       int64      `json:"draw" description:"The number of the draw, from 1."`
@@ -162,7 +170,8 @@ type DrawStatement struct {
 	TestBeacon bool       `json:"testBeacon" description:"True if the operator may know the rounds beforehand: such a draw proves nothing."`
 }
 
-// DrawDocument is a draw's public document: all that a verifier needs but the receipt and its proof.
+// DrawDocument is the public document of a draw. With it, a receipt and the receipt's DrawProof, anybody can
+// verify a place.
 type DrawDocument struct {
 	Statement DrawStatement `json:"statement" description:"What was published when the list was closed."`
 	Signer    string        `json:"signer" description:"The operator's Ed25519 key, in hexadecimal digits."`
@@ -171,7 +180,8 @@ type DrawDocument struct {
 	Witness   *string       `json:"witness" description:"What an outside witness has signed before the round: an RFC 3161 token (DER, base64) over the SHA-256 of what the signature is of; null where none is configured, or none has answered in time."`
 }
 
-// DrawProof shows that an entry is under the root.
+// DrawProof has the hashes that lead from an entry to the root of the draw's list. They prove that the entry
+// is in the list.
 type DrawProof struct {
 	Index int64    `json:"index" description:"The number of the entry, from 0."`
 	Proof []string `json:"proof" description:"The hashes from the leaf's sibling up to the root (RFC 9162), in hexadecimal digits."`

@@ -7,26 +7,26 @@ import (
 	"boxoffice/edge/route"
 )
 
-// SeatsByEvent names the event of a seat map.
+// SeatsByEvent names an event with a seat map.
 type SeatsByEvent struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 }
 
-// WatchSeats asks for the live seats of an event.
+// WatchSeats opens the stream of the states of an event's seats.
 type WatchSeats struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 	Packed  bool   `query:"packed" description:"Snapshots are { venueMapId, version, states }: two bits a seat in the order of the drawing, lowest bits first, in base64; 0 available, 1 held, 2 sold, 3 blocked."`
 }
 
-// PackedSeats are the states of all seats of a map, for those who have its drawing. A hall
-// of 20,000 seats takes 7 KB, however many are sold.
+// PackedSeats has the states of all seats of a map, in the order of the map's drawing. It always takes 7 KB
+// for a hall of 20,000 seats, however many of them are sold.
 type PackedSeats struct {
 	VenueMapID string `json:"venueMapId" description:"The UUID of the map whose drawing gives the order of the seats."`
 	Version    int32  `json:"version" description:"The published version of the map."`
 	States     []byte `json:"states" description:"Two bits for each seat in base64: 0 available, 1 held, 2 sold, 3 blocked."`
 }
 
-// HoldSeats replaces a holder's selection.
+// HoldSeats replaces all seats that a checkout session holds by the seats in the request.
 type HoldSeats struct {
 	EventID         string   `path:"eventId" format:"id" maxLength:"128"`
 	Holder          string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
@@ -35,29 +35,33 @@ type HoldSeats struct {
 	AdmissionHeader string   `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
-// LimitHolder names the checkout session that is counted.
+// LimitHolder returns the secret word of the checkout session (holder). The rate limit counts a caller
+// without credentials by this word.
 func (in *HoldSeats) LimitHolder() string { return in.Holder }
 
-// ReleaseSeats takes seats out of a holder's selection.
+// ReleaseSeats gives back some or all of the seats that a checkout session holds.
 type ReleaseSeats struct {
 	EventID string   `path:"eventId" format:"id" maxLength:"128"`
 	Holder  string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"The name that the checkout session gave when it held the seats."`
 	SeatIDs []string `json:"seatIds,omitzero" maxItems:"50" minLength:"1" maxLength:"40" example:"[\"stalls-A-6\"]" description:"The ids of the seats to give back; all of the selection without it."`
 }
 
-// LimitHolder names the checkout session that is counted.
+// LimitHolder returns the secret word of the checkout session (holder). The rate limit counts a caller
+// without credentials by this word.
 func (in *ReleaseSeats) LimitHolder() string { return in.Holder }
 
-// ExtendSeats asks for more time for a holder's selection.
+// ExtendSeats asks for more time for the seats that a checkout session holds.
 type ExtendSeats struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 	Holder  string `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"The name that the seats are held under."`
 }
 
-// LimitHolder names the checkout session that is counted.
+// LimitHolder returns the secret word of the checkout session (holder). The rate limit counts a caller
+// without credentials by this word.
 func (in *ExtendSeats) LimitHolder() string { return in.Holder }
 
-// BestSeats replaces a holder's selection by the best seats there are.
+// BestSeats lets the service choose the best seats that are free, and replaces the seats that a checkout
+// session holds by them.
 type BestSeats struct {
 	EventID         string   `path:"id" format:"id" maxLength:"128"`
 	Holder          string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
@@ -70,10 +74,12 @@ type BestSeats struct {
 	AdmissionHeader string   `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
-// LimitHolder names the checkout session that is counted.
+// LimitHolder returns the secret word of the checkout session (holder). The rate limit counts a caller
+// without credentials by this word.
 func (in *BestSeats) LimitHolder() string { return in.Holder }
 
-// HeldSeats is a selection after it was replaced.
+// HeldSeats says which seats a checkout session holds now, and why it did not get the others that it asked
+// for.
 type HeldSeats struct {
 	Held      []string          `json:"held" description:"The ids of the seats that the holder has now."`
 	Failed    []string          `json:"failed" description:"The ids of those that are not to be had."`
@@ -81,32 +87,33 @@ type HeldSeats struct {
 	ExpiresAt Time              `json:"expiresAt" description:"When the selection ends unless it is ordered; null when it is empty. Changing it may move this, to three times the hold's time in all; the extension of a hold comes on top."`
 }
 
-// ReleasedSeats counts what was given back.
+// ReleasedSeats says how many seats were given back.
 type ReleasedSeats struct {
 	Released int `json:"released" description:"How many seats were given back."`
 }
 
-// BestHeld is a selection made by the service.
+// BestHeld says which seats the service chose for BestSeats. The checkout session holds them now.
 type BestHeld struct {
 	Held      []string `json:"held" description:"The ids of the seats that the holder has now."`
 	Adjacent  bool     `json:"adjacent" description:"True if all are beside each other in one row."`
 	ExpiresAt Time     `json:"expiresAt" description:"When the selection ends unless it is ordered."`
 }
 
-// SeatStates are the seats that are not available, by state.
+// SeatStates has the ids of all seats of an event that can't be bought now, by the reason.
 type SeatStates struct {
 	Sold    []string `json:"sold" description:"The ids of the seats that are bought, or in an order that is not over."`
 	Blocked []string `json:"blocked" description:"The ids of the seats that the organization withholds."`
 	Held    []string `json:"held" description:"The ids of the seats that shoppers hold."`
 }
 
-// ReadSeatMap asks for an event's seat map.
+// ReadSeatMap asks for an event's seat map, with or without its seats.
 type ReadSeatMap struct {
 	EventID string `path:"eventId" format:"id" maxLength:"128"`
 	Live    bool   `query:"live" description:"True: without seats and elements, which the drawing at drawingUrl has."`
 }
 
-// SeatMap is a seat map to draw.
+// SeatMap is the seat map of one event, with the prices of its sections. It does not tell which seats are
+// free (SeatStates).
 type SeatMap struct {
 	VenueMapID string           `json:"venueMapId" description:"The UUID of the venue map."`
 	Version    int32            `json:"version" description:"The published version of it that the event is seated by."`
@@ -117,28 +124,29 @@ type SeatMap struct {
 	Seats      []Seat           `json:"seats" description:"All seats, in the order of the drawing; empty with live=true."`
 	Elements   []jsontext.Value `json:"elements" description:"What is drawn besides seats, as the author wrote it: stage, texts and the like; empty with live=true."`
 
-	// Text is the map in JSON, if it has been encoded before.
+	// Text is the map's JSON if it was encoded before, so that it is encoded only once; else it is nil.
 	Text []byte `json:"-"`
 }
 
-// AppendJSON adds the map's JSON.
+// AppendJSON appends the map's JSON to b.
 func (m *SeatMap) AppendJSON(b []byte) []byte { return appendText(b, m.Text, m) }
 
-// appendText adds what has been encoded before, or else encodes it now.
+// appendText appends text, the JSON of v, to b. If text is nil, it encodes v first.
 func appendText[T any](b, text []byte, v *T) []byte {
 	if text == nil {
-		text, _ = json.Marshal(v, route.Encoding) // there is nothing in it that JSON does not have
+		text, _ = json.Marshal(v, route.Encoding) // encoding these types never fails
 	}
 	return append(b, text...)
 }
 
-// ReadDrawing names a published version of a venue map.
+// ReadDrawing asks for the drawing of a published version of a venue map.
 type ReadDrawing struct {
 	ID      string `path:"id" format:"id" maxLength:"36" description:"The venue map's UUID, in lower case."`
 	Version string `path:"version" format:"id" maxLength:"10" description:"The published version's number, from 1."`
 }
 
-// Drawing is a published version of a venue map as it is drawn.
+// Drawing is a published version of a venue map, row by row, for pages that draw it. It has no prices and
+// never changes, so it can be cached.
 type Drawing struct {
 	VenueMapID string           `json:"venueMapId" description:"The UUID of the venue map."`
 	Version    int32            `json:"version" description:"The published version that this is."`
@@ -148,20 +156,21 @@ type Drawing struct {
 	Rows       []DrawnRow       `json:"rows" description:"The rows with their seats. All seats, in this order, are what a packed stream counts by."`
 	Elements   []jsontext.Value `json:"elements" description:"What is drawn besides seats, as the author wrote it: stage, texts and the like."`
 
-	// Text is the drawing in JSON, if it has been encoded before.
+	// Text is the drawing's JSON if it was encoded before, so that it is encoded only once; else it is nil.
 	Text []byte `json:"-"`
 }
 
-// AppendJSON adds the drawing's JSON.
+// AppendJSON appends the drawing's JSON to b.
 func (d *Drawing) AppendJSON(b []byte) []byte { return appendText(b, d.Text, d) }
 
-// DrawnSection is a part of a drawing.
+// DrawnSection is a section of a drawing. The rows name it by its ID.
 type DrawnSection struct {
 	ID   string `json:"id" description:"The section's id, by which an event prices it."`
 	Name string `json:"name" description:"The section's name as it is printed on tickets."`
 }
 
-// DrawnRow is a row of seats of a drawing. Its lists have an entry for each seat.
+// DrawnRow is a row of seats of a drawing. Each of its lists has one entry for each seat, except that Kinds
+// may be left out.
 type DrawnRow struct {
 	Section string   `json:"sectionId" description:"The id of the section that the row is in."`
 	Label   string   `json:"label" description:"The row's label as it is printed on tickets."`
@@ -172,13 +181,13 @@ type DrawnRow struct {
 	Kinds   []string `json:"kinds,omitzero" enum:"standard,wheelchair,companion" description:"The kind of each seat, in the same order; left out when all are standard."`
 }
 
-// Canvas is the room that a map is drawn in, in its own units.
+// Canvas is the size of the area on which a map is drawn. Its unit is the map's own and has no fixed length.
 type Canvas struct {
 	Width  int32 `json:"width" description:"How wide it is, in units of the map's own: x grows from 0 on the left to this."`
 	Height int32 `json:"height" description:"How high it is, in the same units: y grows from 0 at the top to this."`
 }
 
-// SeatSection is a part of the map that is priced as one.
+// SeatSection is a section of an event's seat map. All its seats are sold as one ticket type.
 type SeatSection struct {
 	ID           string  `json:"id" description:"The section's id, by which it is priced."`
 	Name         string  `json:"name" description:"The section's name as it is printed on tickets."`
@@ -188,7 +197,7 @@ type SeatSection struct {
 	Currency     *string `json:"currency" description:"The price's currency; null if the section is not for sale."`
 }
 
-// Seat is one seat.
+// Seat is a seat of an event's seat map, with its place on the canvas.
 type Seat struct {
 	ID      string `json:"id" description:"The seat's id, unique in the map: what is held, ordered and blocked."`
 	Label   string `json:"label" description:"The seat's label as it is printed on tickets."`
@@ -199,7 +208,7 @@ type Seat struct {
 	Kind    string `json:"kind" enum:"standard,wheelchair,companion" description:"A standard seat, a space for a wheelchair, or a companion's seat, which needs a wheelchair's in the selection, three of them at the most."`
 }
 
-// SetSeating attaches a published venue map.
+// SetSeating gives an event the seats of a published version of a venue map.
 type SetSeating struct {
 	ID      string `path:"id" format:"id" maxLength:"128"`
 	Map     string `json:"venueMapId" required:"true" format:"uuid" description:"The UUID of the venue map, the organization's own or one that is shared."`
@@ -208,32 +217,33 @@ type SetSeating struct {
 	Hold    int64  `json:"holdTtlSeconds,omitzero" minimum:"60" maximum:"3600" default:"300" description:"How many seconds a shopper's selection is held. One that keeps changing lasts three times as long at the most."`
 }
 
-// SetSeatPrices replaces the pricing of a map.
+// SetSeatPrices says as which ticket type the seats of each section are sold. It replaces what was set
+// before.
 type SetSeatPrices struct {
 	ID       string             `path:"id" format:"id" maxLength:"128"`
 	Mappings []SectionTicketRef `json:"mappings" required:"true" maxItems:"500" description:"What each section is sold as. A section that is not listed is not for sale."`
 }
 
-// SectionTicketRef says which ticket type a section is sold as.
+// SectionTicketRef says as which ticket type the seats of one section are sold.
 type SectionTicketRef struct {
 	Section string `json:"venueSectionId" required:"true" minLength:"1" maxLength:"40" example:"stalls" description:"The id of a section of the map."`
 	Type    string `json:"ticketTypeId" required:"true" format:"uuid" description:"The UUID of the event's ticket type that the section is sold as, each seat at its price."`
 }
 
-// BlockSeats withholds seats and puts others back on sale.
+// BlockSeats takes seats of an event off sale and puts other seats back on sale.
 type BlockSeats struct {
 	ID      string   `path:"id" format:"id" maxLength:"128"`
 	Block   []string `json:"block,omitzero" maxItems:"5000" minLength:"1" maxLength:"40" example:"[\"stalls-A-1\",\"stalls-A-2\"]" description:"The ids of seats to withhold. Those that are blocked already stay so."`
 	Unblock []string `json:"unblock,omitzero" maxItems:"5000" minLength:"1" maxLength:"40" description:"The ids of seats to put back on sale. One that is in both lists stays blocked."`
 }
 
-// BlockedSeats counts what has changed.
+// BlockedSeats says how many seats were taken off sale and how many were put back.
 type BlockedSeats struct {
 	Blocked   int `json:"blocked" description:"How many seats are blocked now and were not before."`
 	Unblocked int `json:"unblocked" description:"How many seats were put back."`
 }
 
-// Seating is an event's seating as its organization sees it.
+// Seating has the seats of an event, their states and what they are sold as, for the event's organization.
 type Seating struct {
 	Enabled        bool               `json:"enabled" description:"False if the event has no seating; then nothing else is answered."`
 	Mode           string             `json:"mode,omitzero" description:"reserved: every ticket is a seat; ga_mixed: types of no section sell without seats."`
@@ -245,7 +255,7 @@ type Seating struct {
 	Blocked        []string           `json:"blocked,omitzero" description:"The ids of the seats that are withheld."`
 }
 
-// SeatCounts are an event's seats by state.
+// SeatCounts says how many seats of an event are in each state.
 type SeatCounts struct {
 	Total     int `json:"total" description:"All seats of the map."`
 	Available int `json:"available" description:"Those that are in no other state, also where their section is not for sale."`

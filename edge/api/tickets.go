@@ -6,8 +6,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// TicketTypeFields are the optional fields of a ticket type on create and
-// update.
+// TicketTypeFields are the optional fields of a ticket type, which CreateTicketType and UpdateTicketType
+// share.
 type TicketTypeFields struct {
 	Price           route.Opt[route.Money] `json:"price,omitzero" minimum:"0" maximum:"1000000" nullable:"false" example:"25.00" description:"What one ticket costs without fees, in the event's currency; 0, the default, is free. It is locked once one is sold."`
 	Currency        route.Opt[string]      `json:"currency,omitzero" format:"currency" nullable:"false" description:"The event's currency, and no other; it need not be sent."`
@@ -38,7 +38,7 @@ type CreateTicketType struct {
 	TicketTypeFields
 }
 
-// UpdateTicketType changes the fields that are sent.
+// UpdateTicketType changes those fields of a ticket type that are sent.
 type UpdateTicketType struct {
 	ID           string               `path:"id" format:"id" maxLength:"128"`
 	TicketTypeID string               `path:"ticketTypeId" format:"id" maxLength:"128" description:"The ticket type's UUID, or its number within the event."`
@@ -49,8 +49,8 @@ type UpdateTicketType struct {
 	TicketTypeFields
 }
 
-// TicketType is a ticket type's record. Fields that the public does not see are left
-// out.
+// TicketType is a ticket type's record, for its organization and for the public. Fields that only the
+// organization may see are left out for the public.
 type TicketType struct {
 	ID              string  `json:"id" description:"The ticket type's UUID."`
 	Name            string  `json:"name" description:"The type's name, as it stands on tickets and receipts."`
@@ -82,7 +82,7 @@ type TicketType struct {
 	Sold            *int64  `json:"sold,omitzero" description:"How many are sold or in orders that are not over. Only the organization is shown it; lists leave it out of unlimited types."`
 }
 
-// TicketTypes is the list of an event's ticket types.
+// TicketTypes is the list of all ticket types that an event has, or of those that the caller may see.
 type TicketTypes struct {
 	Items      []TicketType `json:"items" description:"The event's ticket types by sortOrder, then by age."`
 	NextCursor *string      `json:"nextCursor" description:"Always null: an event has at most 200 ticket types, and all are listed."`

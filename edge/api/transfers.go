@@ -1,6 +1,7 @@
 package api
 
-// TransferTicket offers a ticket to somebody.
+// TransferTicket offers a ticket to the owner of an address. The ticket gets its new holder only when the
+// offer is claimed.
 type TransferTicket struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
@@ -9,13 +10,13 @@ type TransferTicket struct {
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The access token of the ticket's order, of a buyer who is not signed in."`
 }
 
-// RevokeTransfer takes an offered ticket back.
+// RevokeTransfer takes back the offer of a ticket that nobody has claimed yet.
 type RevokeTransfer struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Token string `query:"token" maxLength:"100" description:"The access token of the ticket's order, of a buyer who is not signed in."`
 }
 
-// ClaimTransfer takes an offered ticket.
+// ClaimTransfer makes the person who was offered a ticket its holder.
 type ClaimTransfer struct {
 	Token string `path:"token" format:"id" maxLength:"100" description:"The token of the mailed link."`
 }
@@ -27,7 +28,7 @@ type RescheduleTicket struct {
 	SlotID   string `json:"slotId,omitzero" maxLength:"40" example:"slot_AAABXY_BJp" description:"The new slot, by its id; none where tickets are for whole dates."`
 }
 
-// Transfer is a ticket that is offered to somebody.
+// Transfer is the offer of a ticket to somebody, and what has become of the offer.
 type Transfer struct {
 	ID        string  `json:"id" example:"00000000-0400-84f4-a8e6-402f00000007-t1" description:"The offer's id: its ticket's, -t and a number."`
 	TicketID  string  `json:"ticketId" example:"00000000-0400-84f4-a8e6-402f00000007" description:"The ticket that is offered, by its UUID."`

@@ -6,24 +6,25 @@ import (
 	"boxoffice/edge/route"
 )
 
-// UpdateMe changes the fields that are sent. Null empties one.
+// UpdateMe changes those fields of the caller's account that are sent. Null clears a field.
 type UpdateMe struct {
 	FullName route.Opt[string] `json:"fullName,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"The first name up to the first space, then the last; null clears both."`
 	Phone    route.Opt[string] `json:"phone,omitzero" maxLength:"20" example:"+2348012345678" description:"A phone number as the owner writes it; null clears it."`
 	Locale   route.Opt[string] `json:"locale,omitzero" format:"locale" maxLength:"35" example:"en-NG" description:"A language tag of BCP 47; null clears it."`
 }
 
-// EraseMe asks to erase the caller.
+// EraseMe closes the caller's account and erases what is known about the person. It can't be undone.
 type EraseMe struct {
 	Code string `json:"code,omitzero" maxLength:"40" example:"271828" description:"Six digits of the authenticator app, or a recovery code; needed with two-factor authentication on, and not read otherwise."`
 }
 
-// Erased is an account that is no more.
+// Erased is the answer to EraseMe, after the account was closed. It tells whether the person's other data is
+// erased too.
 type Erased struct {
 	Erased bool `json:"erased" description:"False if the account is gone and the rest takes some minutes more."`
 }
 
-// Me is the caller's own account.
+// Me is the caller's own account, with the organizations for which the session may act.
 type Me struct {
 	ID               string    `json:"id" description:"The account's UUID."`
 	Email            string    `json:"email" description:"The address in lower case."`

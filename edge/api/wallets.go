@@ -2,24 +2,26 @@ package api
 
 import "boxoffice/edge/route"
 
-// ListWallets asks for an organization's wallets.
+// ListWallets asks for the wallets of an organization, one for each currency. The query names the
+// organization.
 type ListWallets struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
-// WalletsOf asks for the wallets of the organization in the path.
+// WalletsOf asks for the same as ListWallets. The path names the organization.
 type WalletsOf struct {
 	OrgID string `path:"orgId" format:"id" maxLength:"128" description:"The organization's number."`
 }
 
-// ListWalletEntries asks for a wallet's ledger, newest first.
+// ListWalletEntries asks for the movements of one wallet, the newest first.
 type ListWalletEntries struct {
 	Currency string `path:"currency" format:"id" maxLength:"128" example:"NGN" description:"The wallet's currency, by ISO 4217: USD, NGN or ZAR."`
 	OrgID    string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	Page
 }
 
-// CreditWallet tops an organization's wallet up.
+// CreditWallet adds money to an organization's wallet, for example after a bank transfer. Only the platform
+// may do this.
 type CreditWallet struct {
 	OrgID     string      `path:"orgId" format:"id" maxLength:"128" description:"The organization's number."`
 	Amount    route.Money `json:"amount" required:"true" minimum:"0.001" maximum:"10000000000000" example:"250.00" description:"What is put in, as a number in the currency."`
@@ -38,7 +40,7 @@ type Wallet struct {
 	Status         string `json:"status" enum:"active" description:"Always active."`
 }
 
-// WalletEntry is one line of a wallet's ledger.
+// WalletEntry is one movement of a wallet, with the balances after it.
 type WalletEntry struct {
 	ID             string  `json:"id" description:"The movement's id, a UUID: a pending credit and what became of it have the same."`
 	Number         int64   `json:"number" description:"Its place in the wallet's ledger: 1, 2, 3 and so on."`
@@ -53,7 +55,7 @@ type WalletEntry struct {
 	CreatedAt      Time    `json:"createdAt" description:"When it was booked."`
 }
 
-// WalletCredit is a credit and the wallet that it went to.
+// WalletCredit is the answer to CreditWallet: the movement, and the wallet after it.
 type WalletCredit struct {
 	Wallet Wallet      `json:"wallet" description:"The wallet after the credit."`
 	Entry  WalletEntry `json:"entry" description:"The line of the ledger that the credit is."`

@@ -6,7 +6,7 @@ import (
 	"boxoffice/edge/route"
 )
 
-// CreateWebhook makes an endpoint of an organization.
+// CreateWebhook makes an endpoint: an address to which an organization's facts are sent.
 type CreateWebhook struct {
 	QueryOrg string   `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several; it may stand in the body instead."`
 	OrgID    string   `json:"orgId" maxLength:"40" description:"The number of the organization that is told, if the caller acts for several."`
@@ -20,7 +20,7 @@ type ListWebhooks struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
-// UpdateWebhook changes the fields that are sent.
+// UpdateWebhook changes those fields of an endpoint that are sent.
 type UpdateWebhook struct {
 	ID     string              `path:"id" format:"id" maxLength:"128"`
 	URL    route.Opt[string]   `json:"url,omitzero" maxLength:"2048" nullable:"false" description:"The address to send to: https on port 443 of a public host, in ASCII."`
@@ -29,7 +29,7 @@ type UpdateWebhook struct {
 	Status route.Opt[string]   `json:"status,omitzero" enum:"active,disabled" nullable:"false" description:"disabled sends nothing and cancels what waits; active begins anew with what happens from then on."`
 }
 
-// Webhook is an endpoint.
+// Webhook is an endpoint of an organization, without its signing secret.
 type Webhook struct {
 	ID             string    `json:"id" description:"The endpoint's number."`
 	OrganizationID string    `json:"organizationId" description:"The number of the organization that is told."`
@@ -43,28 +43,28 @@ type Webhook struct {
 	UpdatedAt      time.Time `json:"updatedAt" description:"When it was changed last."`
 }
 
-// WebhookSecret is an endpoint at the one moment at which its signing secret is
-// shown.
+// WebhookSecret is an endpoint with its signing secret. Only the answers that make an endpoint or rotate its
+// secret have this type.
 type WebhookSecret struct {
 	Webhook
 	Secret string `json:"secret" description:"The key of the signatures, whsec_ included; no other answer shows it."`
 }
 
-// ListWebhookDeliveries asks for what an endpoint was and will be sent, the newest
-// first.
+// ListWebhookDeliveries asks for the deliveries of an endpoint, the newest first, also those that are still
+// to be sent.
 type ListWebhookDeliveries struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 	Page
 }
 
-// SentWebhook is a delivery with what it sends and what came of each attempt.
+// SentWebhook is a delivery with the body that is sent and all attempts to send it.
 type SentWebhook struct {
 	WebhookDelivery
 	Payload JSON             `json:"payload" format:"object" description:"The body that is sent; an empty object if the fact is not kept any more."`
 	Tries   []WebhookAttempt `json:"tries" description:"The attempts, the first one first."`
 }
 
-// WebhookAttempt is one attempt to deliver.
+// WebhookAttempt is one attempt to send a delivery, and how the endpoint answered.
 type WebhookAttempt struct {
 	Number         int       `json:"number" example:"1" description:"1 is the first."`
 	At             time.Time `json:"at" description:"When it was made."`
@@ -74,8 +74,7 @@ type WebhookAttempt struct {
 	Answer         *string   `json:"answer" description:"The beginning of the answer's body on one line, at most 1 KiB, or 128 bytes if the event was taken; null if it was empty."`
 }
 
-// WebhookDelivery is one event on its way to one endpoint, with what came of the
-// last attempt.
+// WebhookDelivery is one fact on its way to one endpoint, with the result of the last attempt.
 type WebhookDelivery struct {
 	ID             string    `json:"id" example:"4711" description:"The delivery's number, which is sent as X-Service-Delivery."`
 	WebhookID      string    `json:"webhookId" description:"The number of the endpoint."`
