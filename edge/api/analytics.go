@@ -9,7 +9,8 @@ type EventAnalytics struct {
 	Interval string `query:"interval" enum:"hour,day,week,month" default:"day" description:"What one point covers, on the event's clocks; a week begins on Monday."`
 }
 
-// EventSeries has the numbers of an event, one point for each interval in which there was something.
+// EventSeries has the numbers of an event, one point for each interval in which there was something. It has
+// only the newest 1,000 of these intervals.
 type EventSeries struct {
 	EventID  string        `json:"eventId" description:"The event's UUID."`
 	Metric   string        `json:"metric" enum:"sales,orders,revenue,refunds,checkins" description:"What was counted."`
@@ -48,7 +49,8 @@ type OrganizationSummary struct {
 	Revenue   []RevenueSum `json:"revenue" description:"The money of these orders, an entry for each currency."`
 }
 
-// EventCounts says how many events an organization has.
+// EventCounts says how many events an organization has in all, and how many of them are live: published and
+// not over.
 type EventCounts struct {
 	Total int64 `json:"total" description:"All events, drafts and cancelled ones too."`
 	Live  int64 `json:"live" description:"Those that are published, on sale, sold out or in progress."`

@@ -38,8 +38,8 @@ type Page struct {
 	Cursor string `query:"cursor" maxLength:"500" description:"The nextCursor of the page before; the first page without it."`
 }
 
-// JSON is any JSON value as it was received or stored. Most fields of this type hold an object that the
-// service keeps for its organization without reading it.
+// JSON is a JSON value that is not decoded into a Go type, such as an object that an organization keeps with
+// its event (Event.SEOData), or the data of a public fact.
 type JSON = jsontext.Value
 
 // Hidden is the type of a text that only some callers may see. The answer has null if there is no text. It

@@ -59,7 +59,8 @@ type ConfirmEmail struct {
 	Password string `json:"password,omitzero" format:"password" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password; it may be left out with an access token of the account."`
 }
 
-// TwoFactorVerify completes a sign-in with a second factor. The challenge is the one that SignIn answered.
+// TwoFactorVerify completes a sign-in with a second factor. It brings the challenge token that the answer
+// SignIn had.
 type TwoFactorVerify struct {
 	ChallengeToken string `json:"challengeToken" required:"true" minLength:"1" maxLength:"200" example:"EbHPKnM2O6sk0zwzbb1qlby4RoTHdAFpre-Kfl2mtWM" description:"The challengeToken of the sign-in, for five minutes and five tries."`
 	Code           string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app, or a recovery code, which is used up."`

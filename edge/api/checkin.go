@@ -68,7 +68,8 @@ type BatchVerdicts struct {
 	Results []BatchVerdict `json:"results" description:"One verdict for each scan that was sent, in the same order."`
 }
 
-// BatchVerdict is the verdict on one scan of a batch.
+// BatchVerdict is the verdict on one scan of a batch. The device had let the person through already, so a
+// denial only says that this was wrong.
 type BatchVerdict struct {
 	Index            int     `json:"index" description:"The place of the scan in the request, from 0."`
 	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"success is an admission or an exit; anything else says that the person was let in wrongly, and why; denied_not_inside, that somebody went out who had not come in."`
@@ -80,7 +81,8 @@ type BatchVerdict struct {
 	LeftAt           Time    `json:"leftAt,omitzero" description:"Of an exit, when the holder went out: now, or before if they are not inside. Absent for all else."`
 }
 
-// GetManifest asks for the manifest of an event, or for what has changed of it.
+// GetManifest asks for the manifest of an event or, with Since, only for the tickets that have changed since
+// then.
 type GetManifest struct {
 	ID       string `path:"id" format:"id" maxLength:"128"`
 	Since    string `query:"since" maxLength:"64" description:"A time, or the cursor of the last manifest: only tickets that changed since are answered."`
@@ -177,14 +179,14 @@ type WatchGates struct {
 	Token string `query:"token" maxLength:"100" description:"A live token, in place of an Authorization header. It opens one stream."`
 }
 
-// LiveToken is a token with which a browser opens the stream of WatchGates, because a browser can't send an
-// Authorization header with such a request.
+// LiveToken has a token that opens the stream of WatchGates, once. Browsers need it, because they can't send
+// an Authorization header when they open a stream.
 type LiveToken struct {
 	Token     string    `json:"token" description:"What the stream takes as its token, once."`
 	ExpiresAt time.Time `json:"expiresAt" description:"Until then a stream may be opened with it; the stream itself goes on."`
 }
 
-// GateCount are the counters of one gate.
+// GateCount has the counters of one gate.
 type GateCount struct {
 	Gate     string `json:"gate" description:"The name of the gate as a device sent it first."`
 	Scanned  int64  `json:"scanned" description:"Codes that were shown at this gate, whatever came of them."`

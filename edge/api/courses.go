@@ -55,7 +55,7 @@ type SubmitExam struct {
 	Answers route.Opt[JSON] `json:"answers,omitzero" maxLength:"100000" example:"[{\"questionId\":\"4KX7QWJ2MZ5RT3VN6YBLCDHFGA\",\"selectedIndex\":0}]" description:"A list of { questionId, selectedIndex } in any order, the index from 0. A question without an answer counts as wrong."`
 }
 
-// CourseMeta is what a list shows of a course: its title, its type and its certificate's design.
+// CourseMeta is a short description of a course: its title, its type and its certificate's design.
 type CourseMeta struct {
 	ID                  string  `json:"id" example:"1024" description:"The number of the course's event."`
 	Title               string  `json:"title" example:"Sourdough from scratch" description:"The event's title."`
@@ -71,7 +71,7 @@ type ExamStatus struct {
 	Passed         bool `json:"passed" description:"Whether any attempt has passed. Once is for good."`
 }
 
-// CourseProgress is how far a learner has come.
+// CourseProgress says which lessons of a course a learner has done, and how the learner stands in its exam.
 type CourseProgress struct {
 	TotalLessons     int         `json:"totalLessons" description:"How many lessons there are; 1 for a unified course."`
 	CompletedLessons []int       `json:"completedLessons" description:"The lessons that are done, by their places from 0."`
@@ -171,7 +171,7 @@ type ExamResult struct {
 	Progress      CourseProgress     `json:"progress" description:"How far the learner has come now."`
 }
 
-// QuestionResult tells whether a question was answered correctly.
+// QuestionResult tells whether an attempt at an exam answered one question correctly.
 type QuestionResult struct {
 	QuestionID  string `json:"questionId" example:"4KX7QWJ2MZ5RT3VN6YBLCDHFGA" description:"The question, by its id."`
 	Correct     bool   `json:"correct" description:"Whether it was answered rightly."`

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// ListCustomers asks for those of an organization's customers to whom the filters apply.
+// ListCustomers asks for an organization's customers, or for those that its filters select.
 type ListCustomers struct {
 	OrgID   string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 	Query   string `query:"q" maxLength:"200" description:"Parts of the name or the e-mail address, of the person or of the order's buyer, in any case and without regard to accents, the promo code, or a whole order number, ticket code, door code, or id of an order or ticket."`
@@ -74,7 +74,7 @@ type CustomerTotals struct {
 	Spent   []Spent `json:"spent" description:"What they paid less what was paid back, an entry for each currency."`
 }
 
-// Spent is an amount of money that a customer has spent in one currency.
+// Spent is the money that a customer has spent in one currency, less what was paid back.
 type Spent struct {
 	Currency string `json:"currency" example:"NGN" description:"Three letters of ISO 4217."`
 	Amount   string `json:"amount" example:"125000.00" description:"A decimal in that currency."`

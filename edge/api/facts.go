@@ -56,7 +56,7 @@ type (
 		EventID string `json:"eventId" description:"The UUID of the event that sells it."`
 		TicketType
 	}
-	// OrderData is the data of an order's facts, except its completion.
+	// OrderData is the data of the facts that an order was created, failed or was cancelled.
 	OrderData struct {
 		Order OrderRecord `json:"order" description:"The order as it then was, without its tickets and its token."`
 	}
@@ -111,7 +111,8 @@ type (
 	AttendeeData struct {
 		Attendee TaggedAttendee `json:"attendee" description:"The person who attends, with all tags."`
 	}
-	// AgentActionData is the data of the fact that an AI agent has changed something through the MCP server.
+	// AgentActionData is the data of the fact that an AI agent has changed something through the MCP server,
+	// with an API key of the organization.
 	AgentActionData struct {
 		Tool       string    `json:"tool" description:"The tool that the agent called."`
 		Method     string    `json:"method" description:"The HTTP method that the tool stands for."`

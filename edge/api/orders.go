@@ -65,8 +65,8 @@ type ExtendOrder struct {
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
-// TellTransferSent notes that the buyer says to have sent the bank transfer for an order. It pays for
-// nothing.
+// TellTransferSent notes that, as the buyer says, the bank transfer for an order is sent. It does not make
+// the order paid.
 type TellTransferSent struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
@@ -204,7 +204,7 @@ func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token, in.QueryToken}
 }
 
-// Order is an order's record with its tickets. All amounts are decimals in the order's currency.
+// Order is an order's record with its tickets. All amounts are decimals.
 type Order struct {
 	OrderRecord
 	Tickets     []Ticket `json:"tickets" description:"The order's tickets once it is complete, in the order of its lines; empty before."`

@@ -14,8 +14,8 @@ func (in *MakePaymentLink) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
-// PaymentLink is a link with which anybody can pay an order. It shows the payer nothing of the order but what
-// there is to pay for.
+// PaymentLink is a link with which anybody can pay an order. It shows the payer what there is to pay for, but
+// nothing about the buyer.
 type PaymentLink struct {
 	URL       string `json:"url" example:"https://tickets.example/pay/AAAAAAQAihucLT5PanuMjaKUXxKkZ0VrM1hEbmS3uWk" description:"The page on which anybody who has the address pays the order. It is always the same for an order."`
 	ExpiresAt Time   `json:"expiresAt" description:"Until when the order waits to be paid, which an attempt or an extension of the buyer may move. The link pays for nothing after it."`

@@ -50,8 +50,8 @@ type CompleteRefund struct {
 	Note        string `json:"note,omitzero" maxLength:"2000" description:"A remark of yours: it stands in the refund's decisionNote, after that of the decision."`
 }
 
-// RefundOrder pays back money of an order without a request of the buyer. It may end tickets of the order,
-// too.
+// RefundOrder refunds a whole order, some of its tickets, or an amount of money without ending a ticket. The
+// buyer need not have asked for it.
 type RefundOrder struct {
 	ID        string                 `path:"id" format:"id" maxLength:"128"`
 	Amount    route.Opt[route.Money] `json:"amount,omitzero" minimum:"0" maximum:"10000000000" nullable:"false" description:"How much goes back, as a number; at most what is left of the order, and 0 to end tickets without money. Without ticketIds, no ticket ends."`

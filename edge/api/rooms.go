@@ -55,7 +55,8 @@ type ConfirmQueue struct {
 }
 
 // JoinedQueue is the answer to JoinQueue and ConfirmQueue: the entry, with the secret token by which the
-// visitor finds it again. Everything but Pending is null if a link was mailed.
+// visitor finds it again. If Pending is true, there is no entry before a mailed link is used, and all other
+// fields are null.
 type JoinedQueue struct {
 	Pending bool        `json:"pending" description:"True if the entry counts only once its visitor has used the link that is mailed; everything else is null then."`
 	Receipt *string     `json:"receipt" description:"The signed promise that the entry is on the list, as docs/waiting-room.md describes it. Whoever has it can check the draw, and nothing else."`

@@ -26,7 +26,8 @@ type PackedSeats struct {
 	States     []byte `json:"states" description:"Two bits for each seat in base64: 0 available, 1 held, 2 sold, 3 blocked."`
 }
 
-// HoldSeats replaces all seats that a checkout session holds by the seats in the request.
+// HoldSeats replaces all seats that a checkout session holds by the seats in the request. Seats that can't be
+// held are left out, and HeldSeats tells why.
 type HoldSeats struct {
 	EventID         string   `path:"eventId" format:"id" maxLength:"128"`
 	Holder          string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
