@@ -26,7 +26,7 @@ INSERT INTO message_threads (buyer, org, event, ticket, status) SELECT buyer.id,
 RETURNING id, buyer, org`).Scan(&thread.ID, &thread.Buyer, &thread.Org))
 	question := insertQuestion(t, pool, thread.ID)
 
-	answer := community.Message{ID: uuid.New(), Thread: thread.ID, Body: "Around the corner."}
+	answer := community.Message{ID: uuid.New(), Thread: thread.ID, Body: "Around the corner.", AttachmentURLs: []string{}}
 	_, err := s.Reply(t.Context(), &answer)
 	require.NoError(t, err)
 	require.Equal(t, community.ThreadReplied, statusOf(t, s, thread.ID))
@@ -34,7 +34,7 @@ RETURNING id, buyer, org`).Scan(&thread.ID, &thread.Buyer, &thread.Org))
 		require.Fail(t, "a repeated message is published")
 		return publicfacts.Own{}, nil
 	}
-	stored, err := s.WriteToOrganization(t.Context(), &thread, &community.Message{ID: question, ByBuyer: true}, 10, told)
+	stored, err := s.WriteToOrganization(t.Context(), &thread, &community.Message{ID: question, ByBuyer: true, AttachmentURLs: []string{}}, 10, told)
 	require.NoError(t, err)
 	require.Equal(t, question, stored.ID)
 	require.Equal(t, community.ThreadReplied, statusOf(t, s, thread.ID), "the organization wrote last")
