@@ -39,7 +39,7 @@ type Valve struct {
 	conns map[*valveConn]struct{} // the open connections
 }
 
-// valveState says whether the valve is shut. It never changes, except that its channel is closed; a new state
+// valveState tells whether the valve is shut. It never changes, except that its channel is closed; a new state
 // replaces it.
 type valveState struct {
 	shut  chan struct{} // closed once the valve is shut

@@ -81,13 +81,13 @@ type CourseProgress struct {
 	Exam             *ExamStatus `json:"exam" description:"How the learner stands in the exam; null without one."`
 }
 
-// MyCourse is a course of which the caller holds a ticket, with the caller's progress.
+// MyCourse is a course for which the caller holds a ticket, with the caller's progress.
 type MyCourse struct {
 	Meta     CourseMeta     `json:"meta" description:"What the course is."`
 	Progress CourseProgress `json:"progress" description:"How far the caller has come."`
 }
 
-// MyCourses are the courses of which the caller holds a ticket. Those that the caller has begun come first.
+// MyCourses are the courses for which the caller holds a ticket. Those that the caller has begun come first.
 type MyCourses struct {
 	Courses []MyCourse `json:"courses" description:"The courses of which the caller holds a ticket: those that were begun first, then the newest."`
 }

@@ -122,7 +122,7 @@ type EventWarning struct {
 	Message string `json:"message" description:"The same for people, in English."`
 }
 
-// Deleted says whether DeleteEvent removed a draft or cancelled an event.
+// Deleted tells whether DeleteEvent removed a draft or cancelled an event.
 type Deleted struct {
 	Deleted   bool   `json:"deleted" description:"True if it was a draft, and is gone."`
 	Cancelled bool   `json:"cancelled" description:"True if the event is cancelled, now or before."`

@@ -1,6 +1,6 @@
 // Package catalog is the area of what is sold: events, ticket types, courses, reservation calendars, and an event's
 // schedule, sections and page. It has the operations with which organizers change these and with which everybody
-// sees them. Venues are the area of edge/venues, uploads that of edge/files.
+// sees them. Venues are the area of edge/venues, and uploads are the area of edge/files.
 //
 // Writes ask the event's actors, which decide. Reads of the public come from the read model, through the pages
 // that this node caches (live.Pages); a write refreshes the page of its event, so that the next reader on this

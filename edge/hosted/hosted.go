@@ -23,7 +23,7 @@ type Files struct {
 	BaseURL string // how people reach the service
 }
 
-// Sign replaces those of an organization's stored links that lead to a file of ours by signed
+// Sign replaces an organization's stored links that lead to a file of ours by signed
 // links, which are valid for linkLife and while the viewer holds the ticket. A link to a file of
 // another organization, or to a deleted file, becomes "", because requests did not always check
 // that. Links to other places stay unchanged.

@@ -77,7 +77,7 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	return &m, nil
 }
 
-// ordersOf returns the orders of which a person has tickets for an event. It adds the order known if the search
+// ordersOf returns the orders in which a person has tickets for an event. It adds the order known if the search
 // by the person's address does not find that order, as when the order only names the person as an attendee.
 func (h *Writer) ordersOf(ctx context.Context, known engine.OrderID, email string) ([]order.Order, error) {
 	orders, err := h.Read.OrdersWithTickets(ctx, known.Event(), order.CustomerOf(order.NormalEmail(email)), email)

@@ -18,7 +18,7 @@ type Guesses struct {
 // NewGuesses makes empty counts. scale multiplies the limits of all rules.
 func NewGuesses(scale float64) *Guesses { return &Guesses{New(guessMegabytes), scale} }
 
-// Guess is one of the counts in which a guess counts: that of a rule, for one subject.
+// Guess is one of the counts in which a guess counts: the count of a rule, for one subject.
 type Guess struct {
 	rule    RateRule
 	subject Subject
@@ -29,7 +29,7 @@ func (g *Guesses) Of(rule RateRule, name string) Guess {
 	return Guess{rule, g.table.Of(rule.Name, name)}
 }
 
-// Promo returns the counts for a guess of a promo code: that of the caller's network, and that of
+// Promo returns the counts for a guess of a promo code: the count of the caller's network, and the count of
 // the account or API key, because one account may use many networks.
 func (g *Guesses) Promo(c *route.Call) []Guess {
 	counts := []Guess{g.Of(RuleNetPromos, route.Network(c.Client).String())}

@@ -19,7 +19,7 @@ type RateRule struct {
 	CountedPer string        // whom the rule counts, in words for people
 }
 
-// These are the rules besides those of the tiers. A caller can invent names such as an e-mail
+// These are the rules besides the tiers' rules. A caller can invent names such as an e-mail
 // address, a checkout session or a device. A limit for such a name alone would be useless, so
 // another rule also counts the network or the credential.
 var (
@@ -42,7 +42,7 @@ var (
 // be guessed all that time.
 const promoSpan = 10 * time.Minute
 
-// RateRules returns all rate limits, those of the tiers first. They are not scaled yet: the node
+// RateRules returns all rate limits, the tiers' limits first. They are not scaled yet: the node
 // multiplies each by BOXOFFICE_LIMITS_SCALE (Scale).
 func RateRules() []RateRule {
 	var all []RateRule

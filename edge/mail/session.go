@@ -61,7 +61,7 @@ func (c *session) closeWith(ctx context.Context) (unwatch func() bool) {
 	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 }
 
-// condition says whether a session can be used after an attempt to send a message.
+// condition tells whether a session can be used after an attempt to send a message.
 type condition int
 
 const (

@@ -23,7 +23,7 @@ import (
 )
 
 // Request is what a tool call asks of its operation. It has everything that a client's HTTP request
-// for the operation would have, except credentials: those of the caller of the tool are used.
+// for the operation would have, except credentials: the tool uses its own caller's credentials.
 type Request struct {
 	Params         map[string]string // the path's parameters by name, percent-encoded
 	Path           string            // the operation's path with Params in it

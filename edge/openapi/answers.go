@@ -151,7 +151,7 @@ func referToResponse(name string) openapi31.ResponseOrReference {
 func (r refusal) describeResponse() *openapi31.Response {
 	var lines []string
 	// waits becomes true if an answer with one of the codes can have the header Retry-After. The
-	// rules are those of writeRefusal in edge/server.
+	// rules are the rules of writeRefusal in edge/server.
 	content, waits := errorContent(), r.status == http.StatusTooManyRequests
 	for _, code := range r.codes {
 		def := engine.CodeTable[code]

@@ -191,7 +191,7 @@ func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery
 		return nil, noDelivery
 	}
 	if _, err := h.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
-		// The request names a delivery, so the refusal is that of a missing delivery.
+		// The request names a delivery, so the refusal is the one for a missing delivery.
 		if errors.Is(err, noWebhook) {
 			err = noDelivery
 		}

@@ -41,7 +41,7 @@ func HideCredentials(text []byte) []byte {
 
 // shape says which values of a JSON document may be shown.
 type shape struct {
-	members map[string]*shape // the members of an object that may be shown, by name; nil if the shape is not that of an object with known members
+	members map[string]*shape // the members of an object that may be shown, by name; nil if the shape is not an object with known members
 	free    bool              // members of all names are shown, except those whose names sound secret
 	answer  bool              // like free, but the member code is shown too, because it is a refusal's code
 }

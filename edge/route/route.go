@@ -163,7 +163,7 @@ func (op *Op) ShowsOwn() bool {
 // stales is implemented by an answer that has a member to say that it is stale (Freshness).
 type stales interface{ MarkStale() }
 
-// Freshness is embedded in a list's answer. It says whether the list may lack what the caller wrote last.
+// Freshness is embedded in a list's answer. It tells whether the list may lack what the caller wrote last.
 type Freshness struct {
 	Stale bool `json:"stale,omitzero" description:"True if what the caller has written last may be missing, because the list is behind; Retry-After says when to ask again. Left out otherwise."`
 }

@@ -231,7 +231,7 @@ func manifestHash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// Verdict says whether a scanned code is one of the event's, before anybody looks at the ticket.
+// Verdict tells whether a scanned code is one of the event's, before anybody looks at the ticket.
 type Verdict uint8
 
 // The verdicts on a scanned code.

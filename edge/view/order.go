@@ -162,7 +162,7 @@ type Ticket struct {
 // impossible number of tickets.
 func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) []Ticket {
 	if !o.HasSoundSize() {
-		// The panic fails only one fact or one request. Making so many tickets could end the node.
+		// The panic fails only one fact or one request. Making too many tickets could end the node.
 		panic("view: an order of too many tickets")
 	}
 	out := make([]Ticket, 0, o.Tickets())

@@ -125,7 +125,7 @@ type Static struct {
 	german *packed // nil: everybody gets the same
 }
 
-// packed is a body in the forms in which it is sent, each of which is made once.
+// packed is a body in the forms in which it is sent. Each form is made once.
 type packed struct {
 	plain func() (*plainBody, error)
 	coded map[Coding]func() []byte // a function may be called only after plain has returned without an error
@@ -133,7 +133,7 @@ type packed struct {
 
 type plainBody struct {
 	text []byte
-	tag  string // the entity tag; Coding.Tag makes those of the other forms
+	tag  string // the entity tag; Coding.Tag makes the tags of the other forms
 }
 
 // NewStatic makes the Static of a file. If several requests come first, one of them makes the body and the

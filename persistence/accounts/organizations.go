@@ -119,7 +119,7 @@ func (s *Store) OrganizationNamed(ctx context.Context, name string) (*Organizati
 	return o, nil
 }
 
-// SlugsOf returns the slugs of those of the given organizations that are active, in the order of the alphabet.
+// SlugsOf returns the slugs of the given organizations that are active, in the order of the alphabet.
 func (s *Store) SlugsOf(ctx context.Context, ids []int64) ([]string, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT slug FROM organizations WHERE id = ANY($1) AND status = 'active' ORDER BY slug`, ids) // CollectRows returns its error
 	slugs, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -152,7 +152,7 @@ func (s *Shards) Away(event int64) error {
 // isShut reports whether the journal is a shard that does not answer.
 func (j *Postgres) isShut() bool { return j.cfg.Valve != nil && j.cfg.Valve.IsShut() }
 
-// ShardState says whether a shard answers, and how far its commits are behind.
+// ShardState tells whether a shard answers, and how far its commits are behind.
 type ShardState struct {
 	Err     error         // why the database does not answer; nil if it does
 	Waiting time.Duration // how long its oldest batch has waited, as Postgres.Waiting

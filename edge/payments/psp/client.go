@@ -155,7 +155,7 @@ func (c *Client) tellBreaker(p pass, err error) {
 	}
 }
 
-// acquire takes one of the slots, of which there are as many as calls may be under way. It waits a moment for a
+// acquire takes one of the slots. There are as many slots as calls may be under way. It waits a moment for a
 // free slot, unless too many callers wait already. It returns ErrBusy if it gets none.
 func (c *Client) acquire(ctx context.Context) error {
 	select {
