@@ -39,9 +39,10 @@ func (g *Guesses) Promo(c *route.Call) []Guess {
 	return counts
 }
 
-// Take counts a guess as wrong in all counts. If one of the limits is reached, it counts nothing
-// and returns a refusal, and the caller must not check the guess. A caller who finds that the guess
-// was right, or does not check it, calls GiveBack.
+// Take counts a guess as wrong in all counts. If one of the limits is reached, it counts nothing and
+// returns a refusal; then the caller must neither check the guess nor call GiveBack. After a guess
+// that Take has counted, the caller calls GiveBack if the guess turns out to be right or can't be
+// checked.
 func (g *Guesses) Take(c *route.Call, counts []Guess) error {
 	for i, one := range counts {
 		if v := g.table.TakeWithin(one.subject, Scale(one.rule.Most, g.scale), one.rule.Span, c.Now); !v.Allowed {

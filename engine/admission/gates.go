@@ -76,7 +76,8 @@ func (g *gates) deny(name string) {
 	g.counts[i].Denied++
 }
 
-// undo takes an admission back. The scan itself stays counted.
+// undo takes an admission out of its gate's count. The scan stays counted, and so does the admission in the count
+// of its minute.
 func (g *gates) undo(gate uint16) { g.counts[gate].Admitted-- }
 
 // deviceHash returns the hash of a device's name, by which tickets and passages remember the device. It is 0

@@ -97,7 +97,8 @@ func (tr *trail) findScan(key uint64) *passage {
 }
 
 // findContradicted returns the passage that p contradicts, or nil. If p is a conflict, that is the last passage
-// that stands before p. Otherwise it is the next conflict after p in the same direction.
+// that stands before p. If p is no conflict, or no passage stands before it, that is the next conflict after p in the
+// same direction.
 func (tr *trail) findContradicted(p *passage) (other *passage) {
 	tr.visitPassages(func(q *passage, is step, before *passage) {
 		switch {

@@ -13,8 +13,8 @@ const (
 	letterExpired   = 'e'
 )
 
-// listRoster makes the manifest for devices at gates: a letter for each ticket, and what else devices need to
-// judge a code.
+// listRoster returns what the manifest for devices at gates is made from: a letter for each ticket, by serial, when
+// tickets admit, the versions of their holders, and the event's rules for gates. It has no codes and no hashes.
 func (t *Tickets) listRoster(terms *Terms) *Roster {
 	r := &Roster{
 		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly, Exits: terms.Exits,

@@ -125,8 +125,9 @@ func (s *State) update(f *Updated, free int64) engine.Decision {
 	return d
 }
 
-// decideAwait sets the free units aside, or puts them on sale again, as c.On says. It also acknowledges a
-// repeated message, because the ledger repeats the message until it gets an acknowledgment.
+// decideAwait sets the free units aside for the waitlist if c.On is set, or else puts them on sale again. If this
+// changes what the type offers, it tells the ledger. A message whose revision is not newer than the last one changes
+// nothing and is only acknowledged, because the ledger repeats a message until it is acknowledged.
 func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the ledger repeats the Await

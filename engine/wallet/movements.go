@@ -36,7 +36,7 @@ func (m *movement) lastAt() int64 { return max(m.Made.At, m.End.At) }
 func (s *State) rememberEntry(f *Entered) {
 	e := &f.Entry
 	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stampOf()}
-	// The entry ends a pending credit, so the movement gets its second stamp.
+	// If the movement is known already, this entry ends its pending credit, and the movement gets its second stamp.
 	if was := s.known[e.ID]; was != nil {
 		ended := *was
 		m, ended.Kind, ended.End = &ended, e.Kind, e.stampOf()

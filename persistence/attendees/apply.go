@@ -105,7 +105,8 @@ ON CONFLICT (event_id, serial) DO UPDATE
 SET holder = excluded.holder, email = excluded.email, name = excluded.name, updated_at = excluded.updated_at
 WHERE attendees.holder <> excluded.holder`
 	rows, _ := tx.Query(ctx, `SELECT record FROM orders WHERE id = ANY($1)`, ids) // ForEachRow returns its error
-	// The rows are collected first and then written with one statement, whatever the number of orders.
+	// The rows of all orders are collected first, so that each of the three tables is written with one statement,
+	// whatever the number of orders.
 	var a columns
 	var seen []customer
 	var named naming

@@ -57,7 +57,8 @@ type About struct {
 	// ProviderID is the provider's own name of the payment, for providers where one reference may
 	// have several payments.
 	ProviderID string `json:"deposit,omitzero"` // the name in the jobs of earlier releases
-	// Again reports that the notice had come before: it matters only while the payment is open.
+	// Again reports that the notice had come before. A repeated notice is not acted on if its payment has
+	// succeeded already. A dispute that it names is still asked about.
 	Again bool `json:"again,omitzero"`
 	// Dispute is the id with which the provider is asked for the disputes that the notice may be about; empty:
 	// the notice can be about none.
