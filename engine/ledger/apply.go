@@ -100,8 +100,8 @@ func (b *Book) changeOrder(id engine.OrderID, to func(*order.Order) *order.Order
 	return nil, nil
 }
 
-// applyPlacing counts the order's units and its buyer's attempt from now on, so that orders which are placed in the
-// meantime can't take the same room.
+// applyPlacing counts the order's units from now on, and the order among its buyer's unless late money brings
+// it. So orders that are placed in the meantime can't take the same room.
 func (b *Book) applyPlacing(f *Placing) {
 	p := f.placing
 	b.counter++
@@ -137,7 +137,7 @@ func (b *Book) applyDropped(id engine.OrderID) {
 	}
 }
 
-// endPlacing ends an order's wait for its keepers.
+// endPlacing ends an order's wait for its keepers. Its units stay in unitsTaken.
 func (b *Book) endPlacing(id engine.OrderID) {
 	b.unitsInPlacing -= b.placing[id].order.Tickets()
 	delete(b.placing, id)
@@ -197,7 +197,7 @@ func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 		b.endPlacing(o.ID)
 		b.unitsTaken -= o.Tickets()
 		b.keepOpen(o.ID)
-	default: // the same while the journal is replayed, which has no Placing, because that is volatile
+	default: // late money, too, but in a replay of the journal, which has no Placing because that is volatile
 		b.keepOpen(o.ID)
 	}
 	sold := f.Fold(o)

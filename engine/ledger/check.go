@@ -46,10 +46,10 @@ func (b *Book) checkBuyers() error {
 	return b.buyers.Check(open, placing)
 }
 
-// checkFloor returns an error if a live serial lies below the floor. It checks nothing in an activation that
-// has read sales of its successor from the journal: the successor's claims are of a later epoch, so this
-// activation's own serials are below them. That does no harm, because this activation is fenced and none of its
-// serials becomes a fact.
+// checkFloor returns an error if the serial of an open order, or of one that is being placed, lies below the
+// floor. It checks nothing before the first Woken, and nothing in an activation that has read sales of its
+// successor from the journal: the successor's claims are of a later epoch, so this activation's own serials are
+// below them. That does no harm, because this activation is fenced and none of its serials becomes a fact.
 func (b *Book) checkFloor() error {
 	overtaken := b.alive.Len() > 0 && b.alive.At(0).Serial.Epoch() > b.epoch
 	if b.epoch == 0 || overtaken {

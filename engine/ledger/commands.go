@@ -9,8 +9,9 @@ import (
 // These are the commands to an event about its orders. A command that is refused is answered by a *engine.Refusal
 // instead of the answer that its comment names.
 type (
-	// Place asks for an order. The order's id is the command's id: the command sent again gets the
-	// same answer, whatever has become of the order. The answer is an *OrderReply.
+	// Place asks for an order. The order's id is the command's id: once the order is made, the command sent
+	// again gets the same answer, whatever has become of the order, until the ledger forgets the order. A
+	// refused command leaves nothing behind and is decided anew. The answer is an *OrderReply.
 	Place struct {
 		Order       engine.OrderID
 		Alias       engine.OrderID // the id that the same command had on another day, or zero
@@ -28,8 +29,8 @@ type (
 		// Issue is set for an order that the organization makes. Sale windows, codes and caps do not bind such
 		// an order. Issue.Fee is not set here.
 		Issue *order.Issue `cbor:",omitempty"`
-		// Late says that the order's admission from the waiting room has run out: only an order that
-		// was made before is answered.
+		// Late says that the order's admission from the waiting room has run out: an order that was made before
+		// is answered, and a new one is refused.
 		Late bool `cbor:",omitempty"`
 		// Waive says that the buyer of digital goods waives the right to withdraw.
 		Waive bool `cbor:",omitempty"`
@@ -41,7 +42,8 @@ type (
 	PlaceAll struct{ Orders []Place }
 	// GetOrder reads an order. The answer is an *OrderReply.
 	GetOrder struct{ Order engine.OrderID }
-	// CancelOrder gives an unpaid order up. The answer is an *OrderReply.
+	// CancelOrder gives an unpaid order up. If the order is cancelled already, the answer is the same; an order
+	// that has ended otherwise is refused. The answer is an *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
 	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended when the buyer
 	// asked: an order that was extended since stays as it is, so that two clicks count once. By names the
@@ -66,7 +68,8 @@ type (
 		Until        int64   // unix milliseconds until which the order waits for money that takes days; with 0, WindowMillis says it
 		ByLink       bool    `cbor:",omitempty"`
 	}
-	// OpenPayment notes the address at which the buyer pays. The answer is an *OrderReply.
+	// OpenPayment notes the address at which the buyer pays. An attempt that has its address already keeps it.
+	// The answer is an *OrderReply.
 	OpenPayment struct {
 		Order     engine.OrderID
 		Reference string
@@ -104,12 +107,12 @@ type (
 		Note        string `cbor:",omitempty"` // note of the person who sent the money by hand
 	}
 
-	// AskRefund asks for money of an order with tickets. The answer is an *OrderReply.
+	// AskRefund asks that money of an order with tickets goes back. The answer is an *OrderReply.
 	AskRefund struct {
 		Order    engine.OrderID
 		Record   *order.Order // the read model's record, for an order that the ledger has forgotten
 		Tickets  []uint32     // serials of the tickets that end with the refund; without any, only money goes back
-		Amount   int64        // minor units; if negative, what the tickets cost
+		Amount   int64        // minor units; if negative, the ledger computes the amount (amountBack)
 		Reason   string
 		Message  string
 		Evidence []string
@@ -125,7 +128,7 @@ type (
 		Record   *order.Order
 		Position int // position among the order's refunds, from 0
 		Approve  bool
-		Amount   int64 // minor units; if negative, what was asked for
+		Amount   int64 // minor units; if negative, what was asked for, or more if the event was cancelled since
 		Note     string
 		Manual   bool
 		Cancel   bool `cbor:",omitempty"` // whether the asker takes the request back; not with Approve
@@ -170,7 +173,7 @@ func (Reschedule) Command()    {}
 // OrderReply is an order as the ledger knows it. Past says that the ledger remembers how the order
 // ended but no longer its record, which the read model has.
 type OrderReply struct {
-	ID     engine.OrderID // id of an order that is Past
+	ID     engine.OrderID // id of an order that is Past, in answers to Place and PlaceAll; zero in others
 	Order  *order.Order
 	Past   bool
 	Status string

@@ -9,8 +9,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// decideExtend gives an unpaid order its window once more. Its reservations stay as they are, because its keepers
-// give nothing back before they are told that the order has ended.
+// decideExtend gives an unpaid order its window once more, but not beyond the end of its ticket types' sale.
+// Its reservations stay as they are, because its keepers give nothing back before they are told that the order
+// has ended.
 func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	o := b.findMade(c.Order)
 	if o == nil {
@@ -20,7 +21,7 @@ func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 		return refuse(engine.OrderNotFound, nil)
 	}
 	until := min(o.ExpiresAt+o.Window(), b.saleEnd(t, o))
-	// A repeat is answered before anything is refused, because the order has changed since the first request.
+	// A repeat is answered before the order is judged, because the order has changed since the first request.
 	switch {
 	case c.By != 0 && slices.Contains(o.ExtendedBy, c.By):
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
@@ -36,7 +37,8 @@ func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	return foldFacts(o, []engine.Fact{&order.Extended{ID: o.ID, Number: o.Extensions + 1, ExpiresAt: until, At: at, By: c.By}})
 }
 
-// saleEnd returns when the sale of the first of an order's ticket types ends, in unix milliseconds.
+// saleEnd returns the earliest time, in unix milliseconds, at which the sale of one of an order's ticket types
+// ends. It is math.MaxInt64 if no sale ends.
 func (b *Book) saleEnd(t *Terms, o *order.Order) int64 {
 	end := int64(math.MaxInt64)
 	for i := range o.Lines {

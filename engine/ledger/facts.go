@@ -32,15 +32,15 @@ type (
 		At  int64            `cbor:"2,keyasint"`
 	}
 
-	// OrderRecalled gives the ledger an order's record again after it had forgotten that.
+	// OrderRecalled gives the ledger an order's record again after the ledger had forgotten it.
 	OrderRecalled struct {
 		Order *order.Order `cbor:"1,keyasint"`
 		At    int64        `cbor:"2,keyasint"`
 	}
 )
 
-// These facts are volatile: a crash forgets them, and presumed abort then ends the reservations that they were
-// about.
+// These facts are volatile: a crash forgets them. Presumed abort then ends the reservations of orders that were
+// being placed and of tickets that were being moved.
 type (
 	// Woken notes the epoch of the activation.
 	Woken struct{ Epoch int32 }
@@ -64,7 +64,7 @@ type (
 		Fee    int64
 		Wallet engine.Ref
 	}
-	// Moving begins the wait of a ticket for a place on another date.
+	// Moving begins the wait of a ticket for a place on another date or in another slot.
 	Moving struct{ moving *moving }
 	// MoveDropped forgets a ticket that waited for a new place. ID is its order.
 	MoveDropped struct{ ID engine.OrderID }
@@ -85,8 +85,9 @@ type (
 	// Elapsed moves the orders whose window has closed from the heap expiry to the list expired, on which the
 	// next Wake acts.
 	Elapsed struct{ At int64 }
-	// Acted counts what one Wake has acted on: orders whose end it has told the keepers again (Settling),
-	// orders that may have expired (Due), and orders whose returns or moves it has told again (Returns).
+	// Acted counts the orders that one Wake has looked at: those whose end had to be told to the keepers again
+	// (Settling), those that may have expired (Due), and those whose returns or moves had to be told again
+	// (Returns).
 	Acted struct {
 		Settling, Due, Returns int
 		At                     int64

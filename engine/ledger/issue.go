@@ -69,8 +69,8 @@ func (b *Book) decidePlaceAll(c PlaceAll, t *Terms, at int64) engine.Decision {
 	return d
 }
 
-// decideKnownAll answers a PlaceAll that has been seen before. If the ledger knows the first of its
-// orders, it knows all of them.
+// decideKnownAll answers a PlaceAll that has been seen before. If the ledger knows the first of its orders but
+// not all of them, they were placed together with others before, and it refuses.
 func (b *Book) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 	for _, alias := range []bool{false, true} {
 		all := new(AllReply)

@@ -1,11 +1,12 @@
 // Package ledger is the ledger of an event's orders: it places them with their keepers, takes their
 // payments, gives back what they took, and remembers how they ended (engine/keeper has the protocol).
 //
-// Invariants: an order is completed exactly when its tickets exist; an order's end is told to its keepers until each
-// has acknowledged it; a repeated Place makes no second order and gets the answer of the first (Order.Placed); an
-// order with seats gets all of them or is not made. Limits: wakeLimit bounds how much one Wake does; an order has at
-// most MaxLines lines, buyerAttempts payment attempts of its buyer and linkAttempts by its payment link. Open orders
-// are kept whole, and for 24 hours the ids and outcomes of ended orders; the read model has the rest.
+// Invariants: an order is completed exactly when its tickets exist; an order's end is told to its keepers until
+// each has acknowledged it; a repeated Place makes no second order and gets the answer of the first
+// (Order.Placed); an order with seats gets all of them or is not made. Limits: wakeLimit bounds how much one
+// Wake does; an order has at most MaxLines lines, buyerAttempts payment attempts of its buyer and linkAttempts
+// by its payment link. Open and late orders are kept whole. Of each closed order, the id and the outcome are
+// kept for at least 24 hours; the read model has the rest.
 //
 // The event asks Book in its Decide and gives it each fact about an order in its Apply. Terms carry everything about
 // the event, its tickets and its waitlist that a decision needs.
@@ -30,18 +31,18 @@ import (
 type Book struct {
 	home           int64         // number of the event
 	openOrders     tables.Orders // orders that are unpaid, or whose end some keeper has not acknowledged yet
-	lateOrders     tables.Orders // orders that ended unpaid after an attempt to pay, so that money may still come
+	lateOrders     tables.Orders // closed orders whose record is kept: money may still move, a ticket has moved, or a refund has brought the record back
 	closedOrders   tables.Closed // ids and outcomes of orders that were forgotten
 	unitsTaken     int64         // units that are being placed or are in unpaid orders
 	unitsInPlacing int64         // the part of unitsTaken that is being placed
 	buyers         velocity.Buyers
 	expiry         tables.Heap
-	lateDue        tables.Queue // when late orders are forgotten
+	lateDue        tables.Queue // when late orders may be forgotten
 
 	epoch     int32  // this field and those below are volatile
 	counter   uint32 // serials made by this activation
 	placing   map[engine.OrderID]*placing
-	alive     paged.Queue[keeper.Claim]     // claims by serial; the first live one is the floor
+	alive     paged.Queue[keeper.Claim]     // claims in the order of their serials; the serial of the first live one is the floor
 	settling  map[engine.OrderID]places.Set // places whose keepers have not acknowledged the order's end (places.Of)
 	toClose   []engine.OrderID              // orders whose end is acknowledged but not yet journaled
 	closeAt   int64
@@ -111,7 +112,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// Decide decides on the commands about orders. mine is false for a command about something else.
+// Decide decides on the commands about orders. mine is false for a command about something else, and for a
+// waitlist.Leave of an entry that no order is offered to.
 func (b *Book) Decide(c engine.Command, t *Terms, at int64) (d engine.Decision, mine bool) {
 	switch c := c.(type) {
 	case Place:
@@ -183,8 +185,8 @@ func (b *Book) lowestAlive() keeper.Serial {
 	return keeper.NewSerial(b.epoch, b.counter+1)
 }
 
-// isAlive reports whether a claim's serial is still in use: its order is being placed or open, its
-// ticket is being moved, or its refund is being given back.
+// isAlive reports whether a claim's serial is still in use: its order is being placed or open, the move of its
+// ticket has not ended at the calendar, or the tickets of its refund are being given back.
 func (b *Book) isAlive(c keeper.Claim) bool {
 	if p := b.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
 		return true
@@ -245,8 +247,9 @@ func pastReply(status string, code engine.Code) engine.Decision {
 	return refuse(code, OrderState{Status: status, Reason: "only unpaid orders are cancelled"})
 }
 
-// endOrder ends an unpaid order without a sale: it tells the keepers to give back what they
-// hold, and sends back money that came short of the price.
+// endOrder ends an unpaid order without a sale: it tells the keepers to give back what they have set aside, and
+// notes refunds of money that came short of the price. An order that is offered to an entry ends together with
+// the entry (EndOffer).
 func (b *Book) endOrder(o *order.Order, status string, at int64) engine.Decision {
 	if o.Status == order.StatusOffered {
 		return b.EndOffer(o, status, at)
@@ -256,7 +259,8 @@ func (b *Book) endOrder(o *order.Order, status string, at int64) engine.Decision
 	return d
 }
 
-// tellKeepers adds Commit or Release for the keepers at the places.
+// tellKeepers adds to d a message to each keeper at the places: Commit if the order was sold, otherwise
+// Release.
 func (b *Book) tellKeepers(d *engine.Decision, o *order.Order, lines places.Set, sold bool) {
 	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, b.lowestAlive()
 	lines.Each(func(place int) {
@@ -271,7 +275,8 @@ func (b *Book) tellKeepers(d *engine.Decision, o *order.Order, lines places.Set,
 // IsPlacing reports whether an order waits for its keepers.
 func (b *Book) IsPlacing(id engine.OrderID) bool { return b.placing[id] != nil }
 
-// Next returns when the ledger wants its next Wake, in unix milliseconds; 0 for never.
+// Next returns when the ledger wants its next Wake, in unix milliseconds; 0 for never. It is 1, a time that is
+// past, while orders wait in expired.
 func (b *Book) Next() int64 {
 	if len(b.expired) > 0 {
 		return 1

@@ -34,8 +34,8 @@ func (b *Book) decideLeaveOffer(c waitlist.Leave, t *Terms, at int64) (d engine.
 	return d, true
 }
 
-// decideClaimOffer makes an offered order an order like any other. An order that costs nothing is
-// completed at once.
+// decideClaimOffer makes an offered order an order like any other. An order that costs nothing is completed at
+// once. If the entry has claimed its order before, the answer is the order as it is now.
 func (b *Book) decideClaimOffer(c waitlist.Claim, t *Terms, at int64) engine.Decision {
 	if !t.Exists {
 		return refuse(engine.EventNotFound, nil)

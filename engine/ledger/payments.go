@@ -16,8 +16,8 @@ const (
 	// the buyer needs.
 	buyerAttempts = 15
 	linkAttempts  = 5
-	// lateMillis is how long the ledger keeps an order that ended unpaid after an attempt to pay
-	// it, because money may still come.
+	// lateMillis is how long the ledger keeps the record of a late order (Book.lateOrders). A record with an
+	// unfinished refund or move is kept for as long once more.
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
@@ -97,7 +97,8 @@ func (b *Book) findPayable(t *Terms, id engine.OrderID) (*order.Order, engine.De
 	return o, engine.Decision{}
 }
 
-// Payable returns the reason why an order can't be paid, or nil.
+// Payable returns the reason why an order can't be paid any more because it has ended, or nil. It does not look
+// at the event.
 func Payable(o *order.Order) *engine.Refusal {
 	if o.Unpaid() {
 		return nil
@@ -132,8 +133,8 @@ func (b *Book) decideOpen(c OpenPayment, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: opened, Status: opened.Status}}
 }
 
-// decideReport acts on what the provider says about an attempt. Money always ends in a sale or in a
-// refund, no matter when it comes and how often it is reported.
+// decideReport acts on what the provider says about an attempt. Money for an order whose record the ledger has
+// ends in a sale or in a refund, no matter when it comes, and money that is reported again changes nothing.
 func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision {
 	o := b.Find(c.Order)
 	if o == nil {
@@ -193,7 +194,8 @@ func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
 }
 
-// applyPayment acts on money that has arrived in full for the first time.
+// applyPayment acts on money that has arrived in full for the first time: it completes the order, sends the
+// money back or, if the order has expired or failed, takes its stock again.
 func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
 	switch {
 	case t.Cancelled:
@@ -239,8 +241,8 @@ func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
 	return []engine.Fact{refundDue(f, more, order.BackOverpaid)}
 }
 
-// sendForeign notes that money in another currency than the order's has come, and that it is to be
-// refunded.
+// sendForeign notes that money in another currency than the order's has come, and that it is to be refunded. If
+// that was noted before, nothing changes.
 func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engine.Decision {
 	f.Status = order.AttemptUnderpaid
 	due := backOnce(o, &order.Refund{
@@ -262,8 +264,8 @@ func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 	return []engine.Fact{&order.RefundDue{ID: o.ID, Refund: *back}}
 }
 
-// decideDeposit notes that coins have to be sent back because they came after their attempt was
-// paid.
+// decideDeposit notes that coins have to be sent back because they came after their attempt was paid. A deposit
+// that is reported again changes nothing.
 func (b *Book) decideDeposit(c ReportDeposit, t *Terms, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
@@ -314,7 +316,8 @@ func (b *Book) settleLate(t *Terms, p *placing, at int64) engine.Decision {
 	return d
 }
 
-// refundLate sends late money back, because the stock is gone.
+// refundLate sends late money back, because a keeper has refused or the event no longer sells. All keepers are
+// told to release what they have set aside.
 func (b *Book) refundLate(p *placing, at int64) engine.Decision {
 	d := sendBack(b.Find(p.order.ID), p.lateReport(at), order.BackLate)
 	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
@@ -323,7 +326,8 @@ func (b *Book) refundLate(p *placing, at int64) engine.Decision {
 	return d
 }
 
-// decideRefund notes what the provider reports about a refund.
+// decideRefund notes what the provider, or a person who sends money by hand, reports about a refund. A
+// processed refund stays as it is.
 func (b *Book) decideRefund(c ReportRefund, at int64) engine.Decision {
 	o := b.Find(c.Order)
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Reference != c.Reference {

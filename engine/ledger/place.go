@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// decidePlace asks every keeper for its line. The caller waits (Decision.WaitKey) until
-// all have granted or one has refused.
+// decidePlace asks every keeper for its line, except the wallet, which is asked last (createOrder). The caller
+// waits (Decision.WaitKey) until all have granted, one has refused, or placeMillis are over.
 func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	// A repeat must get its first answer even if the order would be refused by now, so nothing is checked before.
 	if d, known := b.decideKnown(c); known {
@@ -34,8 +34,8 @@ func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	return b.startPlacing(p)
 }
 
-// beginPlacing returns an order that may be placed, or the reason why it may not. nth counts the
-// orders that are begun together, from 1.
+// beginPlacing returns an order that the event's status, seats and dates allow to be placed, or the reason why
+// they do not. nth counts the orders that are begun together, from 1.
 func (b *Book) beginPlacing(t *Terms, c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
 	if !t.Exists {
 		return nil, engine.Refuse(engine.TicketTypeNotFound, nil)
@@ -82,7 +82,7 @@ func (t *Terms) makeVelocityTerms(scale float64) velocity.Terms {
 	return velocity.Terms{Limits: t.Velocity, Window: t.OrderWindow, Scale: scale}
 }
 
-// decideKnown answers a Place that has been seen before with the answer that it got then.
+// decideKnown answers a Place whose order is known under its id or its alias (decideKnownAs).
 func (b *Book) decideKnown(c Place) (engine.Decision, bool) {
 	if d, known := b.decideKnownAs(c.Order, c.Fingerprint); known || c.Alias.Zero() {
 		return d, known
@@ -90,7 +90,9 @@ func (b *Book) decideKnown(c Place) (engine.Decision, bool) {
 	return b.decideKnownAs(c.Alias, c.Fingerprint)
 }
 
-// decideKnownAs answers a Place under an id that is known. The same id with another body is refused.
+// decideKnownAs answers a Place under an id, and reports whether the id is known. While its order is being
+// placed, the caller waits like the first one; afterwards it gets the order as it was placed or, of a closed
+// order, only the outcome. The same id with another body is refused.
 func (b *Book) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, bool) {
 	other := func(fingerprint uint64) (engine.Decision, bool) {
 		return refuse(engine.IdempotencyReused, nil), fingerprint != body
@@ -138,7 +140,7 @@ func (b *Book) notOnSale(t *Terms, l *order.Line, reason string) *engine.Refusal
 // before its facts are durable (Asks), and without a floor, because the ends that raised the floor may not be
 // durable yet. The keepers of an order with late money are asked only when the facts are durable. Otherwise a
 // crash could bring the order back as it was before its end, and the new reservation would have replaced the
-// one that it needs.
+// one that the order needs then.
 func (b *Book) startPlacing(p *placing) engine.Decision {
 	d := engine.Decision{WaitKey: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
@@ -161,7 +163,9 @@ func (b *Book) startPlacing(p *placing) engine.Decision {
 	return d
 }
 
-// decideGranted notes that a keeper has granted. The last grant makes the order.
+// decideGranted notes that a keeper has granted. The last grant makes the order, completes the one with late
+// money, or moves the ticket. It is too late if the event no longer sells or the buyer has tried too many
+// codes: then the order is dropped.
 func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decision {
 	if m := b.moving[c.Order]; m != nil && m.serial == c.Serial {
 		return b.decideMoveGranted(t, m, c, at)
@@ -274,7 +278,8 @@ func applyCode(o *order.Order) *engine.Refusal {
 	return nil
 }
 
-// decideRefused acts on a keeper's refusal: the other keepers give back what they have set aside.
+// decideRefused acts on a keeper's refusal: the order or move is dropped, and the other keepers give back what
+// they have set aside. Late money is sent back. A wrong presale code is counted as a guess.
 func (b *Book) decideRefused(c keeper.Refused, t *Terms, at int64) engine.Decision {
 	if m := b.moving[c.Order]; m != nil && m.serial == c.Serial {
 		return b.dropMove(m, b.refuseMoved(t, m, c.Refusal), false)
@@ -297,9 +302,9 @@ func (b *Book) decideRefused(c keeper.Refused, t *Terms, at int64) engine.Decisi
 	return d
 }
 
-// dropPlacing forgets an order that waited for its keepers, and answers its callers. All keepers
-// but the one at the refusing place are told to release. The orders that are placed together with
-// it are forgotten as well.
+// dropPlacing forgets an order that waited for its keepers, and answers its callers. All keepers but the one at
+// the refusing place (-1 if none has refused) are told to release. The orders that are placed together with it
+// are forgotten as well.
 func (b *Book) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine.Decision {
 	d := engine.Decision{Answers: []engine.Answer{{Key: *p.caller(), Reply: why}}}
 	for _, q := range b.placedTogether(p) {
@@ -316,7 +321,7 @@ func (b *Book) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine
 	return d
 }
 
-// decideClosed notes that a keeper has carried out an order's end.
+// decideClosed notes that a keeper has carried out an order's end, or the calendar a ticket's move.
 func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	if _, ok := b.moved[c.Serial]; ok {
 		return engine.Decision{Facts: []engine.Fact{&order.RescheduleSettled{ID: c.Order, Serial: c.Serial, At: at}}}
@@ -332,7 +337,9 @@ func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
 }
 
-// decideInquire tells a keeper which of its reservations are still wanted.
+// decideInquire answers a keeper that asks about its reservations. Those of unpaid orders are confirmed, those
+// of ended orders and moves are told their end, and those that no order knows are released. About orders that
+// are still being placed it says nothing.
 func (b *Book) decideInquire(c keeper.Inquire) engine.Decision {
 	var d engine.Decision
 	var confirmed []keeper.Claim

@@ -13,10 +13,11 @@ import (
 
 // Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes are no longer
 // valid, and the keepers are told to take back what the tickets took, under a serial of the refund's own, until
-// each keeper has acknowledged it. The money moves after that, and the edge reports it (decideRefund).
+// each keeper has acknowledged it. The money moves without waiting for that, and the edge reports it
+// (decideRefund).
 //
 // The ledger forgets the record of an order that has ended. A request for a refund brings the read model's
-// record along, and the ledger keeps it again until the refund is over.
+// record along, and the ledger keeps it again for lateMillis, and longer if the refund is not over then.
 
 // Why a refund can't be asked for or granted (docs/rules.md, Refunds).
 const (
@@ -35,8 +36,9 @@ func notEligible(reason string) engine.Decision {
 	return refuse(engine.RefundNotEligible, NotEligible{Reason: reason})
 }
 
-// recallOrder returns an order, from the record that the caller brings if the ledger has forgotten
-// its own. In that case it also returns the fact that restores the record.
+// recallOrder returns an order, from the record that the caller brings if the ledger has forgotten its own. In
+// that case it also returns the fact that restores the record. It returns nil if the record is not that of a
+// sold order of this event.
 func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
 	if o := b.Find(id); o != nil {
 		return o, nil
@@ -47,7 +49,8 @@ func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at 
 	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
 }
 
-// decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once.
+// decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once. Pending
+// transfers of the tickets are revoked in any case.
 func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
@@ -169,8 +172,9 @@ func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decisio
 	return b.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
 }
 
-// grantRefund ends the refund's tickets and starts to send the money back, by the provider or, if no
-// provider can do it, by hand.
+// grantRefund ends the refund's tickets and starts to send the money back: by the provider, or by hand if
+// manual is set or no provider was paid. A refund of nothing is processed at once if a provider was paid, or if
+// the buyer withdraws.
 func (b *Book) grantRefund(o *order.Order, position int, amount int64, note string, manual bool, at int64, facts []engine.Fact) engine.Decision {
 	f := &order.RefundDecided{
 		ID: o.ID, Position: position, Status: order.RefundProcessing, Amount: amount, Note: note, Manual: manual,
@@ -179,7 +183,7 @@ func (b *Book) grantRefund(o *order.Order, position int, amount int64, note stri
 	switch paid := o.PaidBy(); {
 	case amount == 0 && o.Refunds[position].AskedBy() == order.AskedByWithdrawal:
 		f.Status, f.Manual = order.RefundProcessed, false
-	case paid == nil: // the order was free
+	case paid == nil: // no provider was paid: the order was free, or the organization issued it
 		f.Manual = true
 	case amount == 0:
 		f.Status, f.Manual = order.RefundProcessed, false
@@ -193,8 +197,8 @@ func (b *Book) grantRefund(o *order.Order, position int, amount int64, note stri
 	return d
 }
 
-// placesBack returns the places of the keepers that get back what a refund's tickets took. A promo
-// code gets its use back with the last of the order's tickets.
+// placesBack returns the places of the keepers that get back what a refund's tickets took. A promo code gets
+// its use back with the last of the order's tickets. The set is empty for a refund without tickets.
 func placesBack(o *order.Order, position int) places.Set {
 	var back places.Set
 	tickets := o.Refunds[position].Ask.Tickets
@@ -231,7 +235,7 @@ func isLastReturn(o *order.Order, position int) bool {
 	return gone >= o.Tickets()
 }
 
-// sendReturns adds the commands that give back to the keepers at the places.
+// sendReturns adds to d the commands that give back to the keepers at the places what a refund's tickets took.
 func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places.Set) {
 	ask := o.Refunds[position].Ask
 	to.Each(func(place int) {
@@ -270,7 +274,8 @@ type returning struct {
 	waiting  places.Set
 }
 
-// decideReturned notes that a keeper has taken something back.
+// decideReturned notes that a keeper has taken back what a refund's tickets took. After the last keeper, the
+// refund is returned.
 func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	serial := c.Under
 	r, ok := b.returning[serial]
@@ -340,8 +345,8 @@ func (b *Book) applyRefundDecided(f *order.RefundDecided) (was, is *order.Order)
 	return was, is
 }
 
-// startReturning makes the ledger tell the keepers what a granted refund's tickets took, until they
-// acknowledge it.
+// startReturning makes the ledger tell the keepers to take back what a granted refund's tickets took, until
+// they acknowledge it. It does nothing if they have done so already.
 func (b *Book) startReturning(o *order.Order, position int, at int64) {
 	if position < 0 || position >= len(o.Refunds) { // the journal is damaged: the order has no such refund
 		return

@@ -25,7 +25,8 @@ type moving struct {
 	at      int64          // unix milliseconds since when it waits
 }
 
-// decideReschedule asks the calendar for a ticket's new place.
+// decideReschedule asks the calendar for a ticket's new place. The caller waits until the calendar has
+// answered. While another move of the order waits, it is refused as UNAVAILABLE.
 func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decision {
 	o, _ := b.recallOrder(t, c.Order, c.Record, at)
 	if o == nil || !t.Exists {
@@ -55,8 +56,9 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 		return refuse(engine.Unavailable, nil)
 	}
 	if o.Unsettled() != nil || b.settling[o.ID].Has(len(o.Lines)+places.Calendar) || len(b.returnsOf(o.ID)) > 0 {
-		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund. Once it had
-		// the new reservation, it would ignore messages about these as late, because their serials are lower.
+		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund. Once the
+		// calendar had the new reservation, it would ignore the messages about these as late, because their
+		// serials are lower.
 		return refuse(engine.Unavailable, nil)
 	}
 	return engine.Decision{
@@ -69,7 +71,7 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 
 func (m *moving) claim() keeper.Claim { return keeper.Claim{Order: m.order, Serial: m.serial} }
 
-// unitsBeside returns how many units of a date an order has without one of its tickets.
+// unitsBeside returns how many of an order's tickets are for a date, without the given ticket.
 func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
 	for other := o.FirstTicket; int64(other) < int64(o.FirstTicket)+o.Tickets(); other++ {
 		if v := o.VisitOf(other); other != ticket && v != nil && v.Date == date {
@@ -129,8 +131,8 @@ func (b *Book) isOffered(t *Terms, ticket uint32, at int64) bool {
 	return found.Last.Pending(at)
 }
 
-// decideMoveGranted moves the ticket to the place that the calendar has reserved, unless something
-// has happened to the ticket since.
+// decideMoveGranted moves the ticket to the place that the calendar has reserved, unless something has happened
+// to the ticket or its order since.
 func (b *Book) decideMoveGranted(t *Terms, m *moving, c keeper.Granted, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, m.order, m.record, at)
 	switch {
@@ -154,8 +156,8 @@ func (b *Book) decideMoveGranted(t *Terms, m *moving, c keeper.Granted, at int64
 	return d
 }
 
-// sendMoved tells the calendar to sell the new place of a ticket that has moved, and to take the
-// old one back.
+// sendMoved tells the calendar to sell the new place of a ticket that has moved, and to take the old one back,
+// if the order has such a move that the calendar has not acknowledged.
 func (b *Book) sendMoved(d *engine.Decision, o *order.Order) {
 	if r := o.Unsettled(); r != nil {
 		d.Sends = append(d.Sends, engine.Send{To: engine.CalendarRef(b.home), Cmd: keeper.Commit{
@@ -164,8 +166,9 @@ func (b *Book) sendMoved(d *engine.Decision, o *order.Order) {
 	}
 }
 
-// dropMove forgets a move that the calendar did not grant, or that came too late. release says that the
-// calendar may have reserved the new place, so that it must give the place back.
+// dropMove forgets a move that the calendar did not grant in time, or that is not possible any more, and
+// answers its caller. release says that the calendar may have reserved the new place, so that it must give the
+// place back.
 func (b *Book) dropMove(m *moving, why *engine.Refusal, release bool) engine.Decision {
 	d := engine.Decision{
 		Facts:   []engine.Fact{&MoveDropped{ID: m.order}},
@@ -177,8 +180,8 @@ func (b *Book) dropMove(m *moving, why *engine.Refusal, release bool) engine.Dec
 	return d
 }
 
-// refuseMoved words the calendar's refusal of a new place with the field names of the request's
-// body.
+// refuseMoved words the calendar's refusal of a new place with the field names of the request's body, and adds
+// the ticket type to a refusal for a date's cap.
 func (b *Book) refuseMoved(t *Terms, m *moving, why *engine.Refusal) *engine.Refusal {
 	switch details := why.Details.(type) {
 	case keeper.DateCap:

@@ -27,15 +27,16 @@ type FrozenOrders struct {
 	PastAt     paged.Paged[int64]          `cbor:"23,keyasint"`
 }
 
-// FrozenBuyers are the orders that the velocity rules count. They are fields of the event's snapshot,
-// too.
+// FrozenBuyers are the orders that the velocity rules count, as columns with one entry for each order. They are
+// fields of the event's snapshot, too.
 type FrozenBuyers struct {
 	MadeAt   paged.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
 	MadeBy   paged.Field[uint64] `cbor:"51,keyasint"`
 	MadeFrom paged.Field[uint64] `cbor:"52,keyasint"`
 }
 
-// Freeze returns a copy that shares with the book everything that grows with the sale.
+// Freeze returns a copy for a snapshot. It shares the pages of orders with the book, and copies only the due
+// times of late orders.
 func (b *Book) Freeze() (f FrozenOrders, buyers FrozenBuyers) {
 	f = FrozenOrders{
 		OpenPacked: b.openOrders.Freeze(), LatePacked: b.lateOrders.Freeze(),
@@ -94,7 +95,7 @@ func (b *Book) thawOrders(f *FrozenOrders) error {
 	return nil
 }
 
-// thawReturns resumes telling the keepers what an order's granted refunds and moved tickets took,
+// thawReturns makes the ledger tell the keepers again about an order's granted refunds and its moved ticket,
 // where they have not acknowledged it.
 func (b *Book) thawReturns(o *order.Order) {
 	for i := range o.Refunds {
@@ -103,8 +104,8 @@ func (b *Book) thawReturns(o *order.Order) {
 	b.startMoved(o, o.UpdatedAt)
 }
 
-// watchThawed notes when an open order is due: at the end of its window or, if the order has ended, when its
-// end has to be told to the keepers again.
+// watchThawed counts an open order's units if it is unpaid, and notes when it is due: at the end of its window
+// or, if the order has ended, when its end has to be told to the keepers again.
 func (b *Book) watchThawed(o *order.Order) {
 	b.thawReturns(o)
 	if !o.Unpaid() {

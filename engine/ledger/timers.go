@@ -11,11 +11,11 @@ import (
 
 // These are the ledger's delays in milliseconds, and how much one Wake does.
 const (
-	placeMillis   = 4_000            // how long an order waits for its keepers
+	placeMillis   = 4_000            // how long an order, or a ticket that moves, waits for keepers
 	resendMillis  = 2_000            // how long until an end that is not acknowledged is told again
 	closeMillis   = 1_000            // how long acknowledged ends wait to be journaled together
 	recheckMillis = 60_000           // how long until an order with money in flight is looked at again
-	pinMillis     = 24 * 3600 * 1000 // how long after its window an order with unreported money ends
+	pinMillis     = 24 * 3600 * 1000 // how long after its window an order ends although money is in flight
 	wakeLimit     = 256              // most orders of each sort that one Wake acts on
 )
 
@@ -46,7 +46,7 @@ func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 			if t.Cancelled {
 				status = order.StatusCancelled
 			}
-			d.Add(b.endOrder(o, status, now)) // nobody waits for its reply
+			d.Add(b.endOrder(o, status, now)) // the reply of endOrder goes to nobody
 		}
 	}
 	acted.Returns = b.resendReturns(d, now)
@@ -61,8 +61,8 @@ func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	}
 }
 
-// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive for a day after
-// its window.
+// isOver reports whether an order is unpaid and its time is up, or its event is cancelled. Money in flight
+// keeps an order alive for a day after its window, but not if the event is cancelled.
 func (b *Book) isOver(t *Terms, o *order.Order, now int64) bool {
 	if !o.Unpaid() {
 		return false

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// LineOfSeats returns what an order asks of the seat map.
+// LineOfSeats returns what an order with seats (Order.TakesSeats) asks of the seat map.
 func LineOfSeats(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer, Holder: o.Shopper.Holder, Principal: o.Shopper.Principal}
 	for i := range o.Lines {
@@ -17,7 +17,7 @@ func LineOfSeats(o *order.Order) keeper.Line {
 	return l
 }
 
-// LineOfBookings returns what an order asks of the calendar.
+// LineOfBookings returns what an order of reservations (Order.Books) asks of the calendar.
 func LineOfBookings(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer}
 	for i := range o.Lines {

@@ -23,7 +23,7 @@ const (
 	Wallet
 )
 
-// Set is a set of an order's places. There are at most 128.
+// Set is a set of an order's places, which are numbers from 0 to 127.
 type Set [2]uint64
 
 // Only returns the set of one place.

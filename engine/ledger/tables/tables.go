@@ -44,7 +44,7 @@ func (t *Orders) HeadOf(id engine.OrderID) (serial keeper.Serial, status string,
 	return o.Serial, o.Status, true
 }
 
-// unpackOrder returns an order that put has packed.
+// unpackOrder returns an order that Put has packed.
 func unpackOrder(s string) *order.Order {
 	o, err := order.Unpack(s)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *Orders) All() iter.Seq[*order.Order] {
 	}
 }
 
-// pastMillis is how long the id and outcome of a closed order are kept, so that a repeated command
+// pastMillis is how long the id and outcome of a closed order are kept at least, so that a repeated command
 // gets the same answer.
 const pastMillis = 24 * 3600 * 1000
 
@@ -157,7 +157,8 @@ func (p *Closed) put(id engine.OrderID, status byte, print uint64, at int64) {
 	p.at.Push(at)
 }
 
-// Find returns the outcome and the request's fingerprint of a closed order.
+// Find returns the outcome of a closed order, and the fingerprint of the request that placed it. ok is false if
+// the order is not remembered.
 func (p *Closed) Find(id engine.OrderID) (status string, fingerprint uint64, ok bool) {
 	i, ok := p.index[id]
 	if !ok {
@@ -271,8 +272,8 @@ func (q *Queue) first(n int) []Due {
 	return out
 }
 
-// Heap orders unpaid orders by the end of their window. An entry may be out of date, so the
-// code that takes it looks the order up again.
+// Heap orders unpaid orders by when they have to be looked at: at the end of their window or, if money is in
+// flight, later again. An entry may be out of date, so the code that takes it looks the order up again.
 type Heap struct{ rows paged.Rows[Due] }
 
 // Len, Less, Swap, Push and Pop are for container/heap; use Add and Take.
