@@ -23,8 +23,8 @@ func GuestOf(email string) uint64 { return CustomerOf("guest\x00" + email) }
 // order of a person who was erased is not recognized.
 func (o *Order) IsUnproven() bool { return o.Customer == GuestOf(NormalEmail(o.Email)) }
 
-// Buyer returns the hash by which the order is looked up. That is CustomerOf the order's address,
-// whether it was proven or not.
+// Buyer returns the hash by which the order is looked up. That is CustomerOf the order's address, whether it
+// was proven or not. The order of a guest who was erased keeps GuestOf the address.
 func (o *Order) Buyer() uint64 {
 	if o.IsUnproven() {
 		return CustomerOf(NormalEmail(o.Email))

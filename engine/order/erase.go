@@ -49,10 +49,11 @@ func (f *Erased) Fold(o *Order) *Order {
 	return c
 }
 
-// Erase returns the order with a pseudonym in place of the person whose address has the hash
-// customer: as the buyer, as a holder of tickets and as an attendee that lines name. If the person
-// is the buyer, the names that the buyer gave without an address, and what the buyer wrote, are
-// erased too. The hash stays in Customer, because caps count by it.
+// Erase returns the order with a pseudonym in place of the person whose address has the hash customer: as the
+// buyer, as a holder of tickets and as an attendee that lines name. The texts about refunds that the person
+// asked for, or whose tickets the person owns, are erased too. If the person is the buyer, so are the names
+// that the buyer gave without an address, the note of an issued order, and the texts about all refunds. The
+// hash stays in Customer, because caps count by it.
 func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	is := func(email string) bool { return email != "" && CustomerOf(NormalEmail(email)) == customer }
 	buyer := is(o.Email)
@@ -98,8 +99,8 @@ func (o *Order) isAskedBy(ask *Ask, customer uint64, is func(email string) bool)
 	return ask.Asker == customer || slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }
 
-// RenamedLines lists the first ticket of each line whose tickets have another name in the changed
-// order after, or none any more. Erased carries the lines in this form.
+// RenamedLines lists the first ticket of each line whose tickets have another name in the changed order after,
+// or none any more. Erased carries the lines in this form. It is nil if the order has no tickets.
 func (o *Order) RenamedLines(after *Order) (first []uint32) {
 	if !o.Sold() {
 		return nil

@@ -73,7 +73,7 @@ type (
 		At        int64          `cbor:"5,keyasint"`
 		Arrived   string         `cbor:"6,keyasint,omitempty"` // decimal amount of coins that arrived
 	}
-	// RefundDue says that money must go back.
+	// RefundDue adds a refund to the order: money must go back, or somebody has asked for it (Refund.Ask).
 	RefundDue struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Refund Refund         `cbor:"2,keyasint"`
@@ -99,7 +99,7 @@ type (
 		Position int            `cbor:"2,keyasint,omitempty"`
 		At       int64          `cbor:"3,keyasint"`
 	}
-	// RefundReported notes what the provider says about a refund.
+	// RefundReported notes what the provider, or a person who sends the money by hand, says about a refund.
 	RefundReported struct {
 		ID          engine.OrderID `cbor:"1,keyasint"`
 		Reference   string         `cbor:"2,keyasint"`

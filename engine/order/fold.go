@@ -14,8 +14,8 @@ type Fact interface {
 	OrderID() engine.OrderID
 	// Happened returns when the fact was decided, in unix milliseconds.
 	Happened() int64
-	// Fold returns the order after the fact: the fact's own order if the fact creates one, else a
-	// changed copy of o, which must not be nil then. Decide uses it for replies, Apply for the
+	// Fold returns the order after the fact: the fact's own order if the fact creates one, else a changed copy
+	// of o, or o itself if nothing changes. o must not be nil then. Decide uses it for replies, Apply for the
 	// state, and readers of the journal for their tables, so that all agree.
 	Fold(o *Order) *Order
 }
@@ -67,8 +67,9 @@ func (f *Completed) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order at its end. Its status is refunded if its money has gone back already. Attempts that
-// are still pending expire, or are cancelled with a cancelled order.
+// Fold returns the order at its end. Its status is refunded if one of its refunds is processed already, because
+// then its money has gone back. Attempts that are still pending expire, or are cancelled with a cancelled
+// order.
 func (f *Ended) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.UpdatedAt, c.EndedAt = f.Status, f.At, f.At
@@ -198,8 +199,8 @@ func (f *RefundReported) Fold(o *Order) *Order {
 	return &c
 }
 
-// EndStatus returns the status with which an unpaid order ends when its time is over: failed if all
-// attempts to pay it failed, and otherwise expired.
+// EndStatus returns the status with which an unpaid order ends when its time is over: failed if there were
+// attempts to pay it and all of them failed, and otherwise expired.
 func (o *Order) EndStatus() string {
 	if len(o.Attempts) == 0 || slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status != AttemptFailed }) {
 		return StatusExpired

@@ -137,7 +137,8 @@ type Line struct {
 	// Visit is when the tickets of a reservation admit; nil for other events. Until the calendar
 	// has granted it, it has only a date and a slot's id.
 	Visit *keeper.Visit `cbor:"9,keyasint,omitempty"`
-	// Terms are those that the line was sold with; nil for the terms that most lines have.
+	// Terms are those that the line was sold with. nil stands for the terms that most lines have: the tickets
+	// may be passed on, and there is no right to a refund.
 	Terms *keeper.Terms `cbor:"10,keyasint,omitempty"`
 }
 
@@ -245,10 +246,11 @@ func (o *Order) CountAttempts(byLink bool) int {
 	return n
 }
 
-// Opened reports whether the buyer has been told where to pay.
+// Opened reports whether the attempt has the address at which the buyer pays.
 func (a *Attempt) Opened() bool { return a.URL != "" || a.Deposit.Address != "" }
 
-// Open reports whether the attempt may still bring money.
+// Open reports whether the attempt still waits for money: it is pending or processing. An attempt that is not
+// open may bring late money nevertheless.
 func (a *Attempt) Open() bool {
 	return a.Status == AttemptPending || a.Status == AttemptProcessing
 }
@@ -279,8 +281,8 @@ func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }
 
-// isEachGivenBack reports whether every ticket of the order for which is returns true is given
-// back.
+// isEachGivenBack reports whether every ticket of the order for which is returns true is given back. It is
+// false for an order without refunds.
 func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	if len(o.Refunds) == 0 {
 		return false
@@ -338,7 +340,8 @@ func (o *Order) LineOf(ticket uint32) (line int, k int64, ok bool) {
 	return 0, 0, false
 }
 
-// PaidBy returns the attempt that paid the order, or nil if the order was free or is unpaid.
+// PaidBy returns the attempt that paid the order. It is nil if there is none: the order was free, is unpaid, or
+// was issued by the organization.
 func (o *Order) PaidBy() *Attempt {
 	// An attempt whose money was not sent back completely comes before those whose money was.
 	for i := range o.Attempts {
@@ -425,7 +428,8 @@ func (o *Order) Attempt(reference string) *Attempt {
 	return nil
 }
 
-// SentBack returns how much of an attempt's money has gone back or is about to go back.
+// SentBack returns how much of an attempt's money has gone back or is about to go back. Money that does not
+// count as the attempt's (Refund.isApart) is left out.
 func (o *Order) SentBack(reference string) int64 { return o.sentBack(reference, false) }
 
 // sentBack returns how much of an attempt's money has gone back. Unless processed is set, it
@@ -440,8 +444,9 @@ func (o *Order) sentBack(reference string, processed bool) int64 {
 	return sum
 }
 
-// NeedsPerson reports whether a person has to send the i-th refund's money: it was decided so (Ask.Manual), or
-// the money came in coins or by bank transfer, which no provider sends back.
+// NeedsPerson reports whether a person has to send the i-th refund's money. For a refund that somebody asked
+// for, that was decided with the refund (Ask.Manual). For any other, it is so if the money came in coins or by
+// bank transfer, because no provider sends such money back.
 func (o *Order) NeedsPerson(i int) bool {
 	r := &o.Refunds[i]
 	if r.Ask != nil {

@@ -15,10 +15,10 @@ import (
 // texts and lists, each after its length. Fields are only ever appended, never moved or dropped. A
 // text from before a field existed is read without that field.
 //
-// A field that is appended from now on is written after its length in bytes (a text is anyway;
-// later writes any other field). A release that does not know the field skips it by that length. So
-// an event may move from a node of a newer release to one of an older release, as in a rolling
-// restart. An order that the older node packs again lacks the field.
+// A field that is appended from now on is written after its length in bytes (a text is so anyway; packLater
+// does it for any other field). A release that does not know the field skips it by that length. So an event may
+// move from a node of a newer release to one of an older release, as in a rolling restart. An order that the
+// older node packs again lacks the field.
 
 // ErrPacked says that a string is not a packed order.
 var ErrPacked = errors.New("order: a packed order is broken")
@@ -56,8 +56,8 @@ func Unpack(s string) (*Order, error) {
 	return o, nil
 }
 
-// UnpackHead returns an order with only its first fields. It is quicker than Unpack for callers
-// that need no more than these.
+// UnpackHead returns an order with only its id, serial, fingerprint and status. It is quicker than Unpack. s
+// must be a packed order: errors are not reported.
 func UnpackHead(s string) (o Order) {
 	p := packing{in: s, reading: true}
 	p.beginRecord(orderFields)
@@ -354,8 +354,7 @@ func (a *Ask) packed(p *packing) {
 	p.endRecord(outer)
 }
 
-// fieldsToGo returns how many fields of a record to go through: to write it, those that are in use; to
-// read it, all.
+// fieldsToGo returns how many fields of a record to go through: used when it is written, all when it is read.
 func (p *packing) fieldsToGo(used, all uint64) uint64 {
 	if p.reading {
 		return all
@@ -457,7 +456,7 @@ func (p *packing) packFlag(b *bool) {
 	*b = n != 0
 }
 
-// packList goes through a list, and calls each for its elements.
+// packList goes through a list: its length, and then its elements, for each of which it calls each.
 func packList[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	n := uint64(len(*of))
 	if p.packUnsigned(&n); n > uint64(len(p.in)) && p.reading {
@@ -487,7 +486,7 @@ func packOptional[T any](p *packing, of **T, each func(*T, *packing)) {
 	each(*of, p)
 }
 
-// readLength reads a varint.
+// readLength reads a varint. If there is none, it returns 0 and marks the record as broken.
 func (p *packing) readLength() uint64 {
 	var n uint64
 	for shift := 0; shift < 64 && shift/7 < len(p.in); shift += 7 {
@@ -502,7 +501,7 @@ func (p *packing) readLength() uint64 {
 	return 0
 }
 
-// readBytes reads n bytes.
+// readBytes reads n bytes. If fewer are left, it returns "" and marks the record as broken.
 func (p *packing) readBytes(n uint64) string {
 	if n > uint64(len(p.in)) {
 		p.broken, p.in = true, ""

@@ -91,7 +91,9 @@ func (r *Refund) CustomerOf(o *Order) uint64 {
 // Approved reports whether the refund has been granted. Its tickets are no longer valid then.
 func (r *Refund) Approved() bool { return r.Ask != nil && r.Ask.Serial != 0 }
 
-// Sends reports whether a provider is to send the refund's money, or to try again.
+// Sends reports whether the refund's money is still to be sent, or to be sent again after a failure. It is
+// false if that was decided to be done by hand. It does not tell whether the money came in a way that no
+// provider can send back (Order.NeedsPerson).
 func (r *Refund) Sends() bool {
 	if r.Ask != nil && (!r.Approved() || r.Ask.Manual || r.Amount == 0) {
 		return false

@@ -22,7 +22,7 @@ const (
 	typeRescheduleSettled engine.FactType = 45
 )
 
-// These journaled facts are about a ticket that is moved to another date.
+// These journaled facts are about a ticket that is moved to another date or slot.
 type (
 	// TicketRescheduled moves a ticket to a place that the calendar has granted.
 	TicketRescheduled struct {
@@ -33,7 +33,7 @@ type (
 		Serial keeper.Serial  `cbor:"5,keyasint"`
 		At     int64          `cbor:"6,keyasint"`
 	}
-	// RescheduleSettled says that the calendar has taken the old place back.
+	// RescheduleSettled says that the calendar has sold the new place and taken the old one back.
 	RescheduleSettled struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Serial keeper.Serial  `cbor:"2,keyasint"`
@@ -74,7 +74,8 @@ func (f *RescheduleSettled) Fold(o *Order) *Order {
 	return &c
 }
 
-// VisitOf returns when one of the order's tickets admits; nil if the order is not a reservation.
+// VisitOf returns when one of the order's tickets admits. It is nil if the order is not a reservation or has no
+// such ticket.
 func (o *Order) VisitOf(ticket uint32) *keeper.Visit {
 	for i := range o.Rescheduled {
 		if o.Rescheduled[i].Ticket == ticket {
@@ -87,8 +88,8 @@ func (o *Order) VisitOf(ticket uint32) *keeper.Visit {
 	return nil
 }
 
-// Booking returns the place of a calendar that one of the order's tickets takes. ok is false if the
-// order is not a reservation.
+// Booking returns the place of a calendar that one of the order's tickets takes. ok is false if the order is
+// not a reservation or has no such ticket.
 func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
 	v := o.VisitOf(ticket)
 	if v == nil {

@@ -45,7 +45,8 @@ type Holder struct {
 	Name    string `cbor:"4,keyasint,omitempty"`
 }
 
-// HolderOf returns the holder of one of the order's tickets. The first holder has version 1.
+// HolderOf returns the holder of one of the order's tickets. A ticket that has not changed hands has the holder
+// whom its line names (Order.Holder), with version 1.
 func (o *Order) HolderOf(ticket uint32) Holder {
 	for _, h := range o.Holders {
 		if h.Ticket == ticket {

@@ -71,8 +71,9 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	return d
 }
 
-// run finds the best seats, in ascending order, or nil. It visits the rows from the nearest on, and
-// stops when no further row can have anything better.
+// run returns the best seats, in ascending order, and whether all of them are beside each other. It returns nil
+// if there are not enough. It visits the rows from the nearest on, and stops when no further row can have
+// anything better.
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
@@ -114,7 +115,7 @@ func (q *search) countOwned() int {
 	return len(q.own.seats)
 }
 
-// leastCost returns the least that a group of the row can cost.
+// leastCost returns a bound: no group of the row costs less.
 func (q *search) leastCost(row int32) int64 {
 	floor := int64(q.s.plan.least[row]) * int64(q.c.Quantity)
 	if q.c.Accessible {
@@ -123,7 +124,8 @@ func (q *search) leastCost(row int32) int64 {
 	return floor
 }
 
-// visitRow judges every group of consecutive seats in a row that has the wanted size.
+// visitRow judges every group of the wanted size that is consecutive among a row's available seats. Such a
+// group need not be beside each other.
 func (q *search) visitRow(row int32) {
 	s, n := q.s, q.c.Quantity
 	q.collectRow(row)
@@ -168,8 +170,8 @@ func (q *search) isJoined(k int) bool {
 	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
 }
 
-// fitsKinds reports whether a group has the kinds of seats that the command asks for: any, or a wheelchair
-// place and no companion seats without one.
+// fitsKinds reports whether a group has the kinds of seats that the command asks for: any or, if Accessible is
+// set, at least one wheelchair place and at most three companion seats to each.
 func (q *search) fitsKinds(kinds *[Companion + 1]int) bool {
 	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
 }
@@ -193,9 +195,9 @@ func (q *search) offerGroup(from int, cost int64, pieces int) {
 	}
 }
 
-// leavesGap reports whether a group of neighbours leaves beside it a single standard seat that was not
-// single before.
-// q.row has only seats that may be had, so a neighbour that is taken makes no pair.
+// leavesGap reports whether a group of neighbours, which begins at q.row[from], leaves beside it a single
+// standard seat that was not single before. q.row has only seats that may be had, so a neighbour that is taken
+// makes no pair.
 func (q *search) leavesGap(from int) bool {
 	end := from + q.c.Quantity
 	return q.isPair(from) && !q.isPair(from-1) || q.isPair(end) && !q.isPair(end+1)
@@ -207,8 +209,9 @@ func (q *search) isPair(k int) bool {
 	return k > 0 && k < len(q.row) && q.isJoined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
 }
 
-// findAnywhere returns the nearest seats of all rows, for when no row has enough. If the command asks
-// for it, they include a wheelchair place and its companions' seats.
+// findAnywhere returns the nearest seats of all rows, for when no row has enough. If the command asks for a
+// wheelchair place, they include one, and up to three companion seats with it. It returns nil if there are not
+// enough seats.
 func (q *search) findAnywhere() []int32 {
 	kinds := q.listNearest()
 	var seats []int32
@@ -235,7 +238,8 @@ func (q *search) findAnywhere() []int32 {
 	return sortSeats(seats)
 }
 
-// listNearest lists, for each kind, as many seats as are asked for, the nearest first.
+// listNearest lists, for each kind, the available seats nearest to the stage, the nearest first, and no more
+// than the quantity asked for.
 func (q *search) listNearest() (kinds [Companion + 1][]int32) {
 	far := q.s.plan.far
 	for _, row := range q.s.plan.near {

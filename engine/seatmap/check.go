@@ -133,8 +133,8 @@ func (s *State) eachSale(f func(*sale)) {
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Sale returns the seats of an order, and whether its reservation is still open, for the audit. An
-// order without seats has nil.
+// Sale returns the seats that a claim has taken, and whether its reservation is still open, for the audit. It
+// returns nil for a claim without seats.
 func (s *State) Sale(c keeper.Claim) (seats []string, open bool) {
 	one := s.sales[c]
 	if one == nil {

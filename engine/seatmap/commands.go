@@ -2,12 +2,13 @@ package seatmap
 
 import "boxoffice/engine"
 
-// These are the commands of a seat map besides a keeper's. Each may be repeated: a command
-// that finds its effect there already makes no fact and has the same answer.
+// These are the commands of a seat map besides a keeper's. A command whose Request was answered before has the
+// same answer again. Any other that finds its effect there already changes nothing; only Extend then extends
+// once more.
 type (
-	// Attach replaces the map, or changes how the same version is sold. Another map, or another
-	// version of the map, begins without prices, holds and blocks, and is refused as SEATS_SOLD
-	// while a seat is taken. It is answered by *Record.
+	// Attach replaces the map, or changes how the same version is sold. Another map, or another version of the
+	// map, begins without prices, holds and blocks. It is refused as SEATS_SOLD while an order has a seat. It
+	// is answered by *Record.
 	Attach struct {
 		Layout   *Layout // must not be changed any more
 		Mode     string  // Reserved or GAMixed; "" stands for Reserved
@@ -97,7 +98,7 @@ const (
 	SingleGap  Reason = "leaves_single"    // it leaves a single seat, which another choice in the row would not
 )
 
-// Selection answers Hold with the holder's whole selection.
+// Selection answers Hold and Extend with the holder's whole selection. Extend has no failed seats.
 type Selection struct {
 	Held      []string
 	Failed    []string

@@ -43,10 +43,10 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
-// decideOnce decides on a command, or answers it as it was answered before. The fact of the
-// decision records the answer; a decision without a fact gets a fact that changes nothing else.
-// Refusals are not remembered, because the same command may be refused for another reason later, or
-// not at all.
+// decideOnce decides on a shopper's command, or answers it as it was answered before if its idempotency key is
+// known. The fact of the decision records the answer; a decision without a fact gets a fact that changes
+// nothing else. Refusals are not remembered, because the same command may be refused for another reason later,
+// or not at all.
 func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 	r := requestOf(c)
 	if r.ID.Zero() {
@@ -220,8 +220,8 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
 }
 
-// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. Nothing happens
-// unless all seats can be blocked, because an organizer must not believe that a sold seat is blocked.
+// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. If one of them is
+// sold or unknown, nothing happens, because an organizer must not believe that a sold seat is blocked.
 func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

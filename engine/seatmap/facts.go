@@ -22,8 +22,8 @@ const (
 	typeSeen    = engine.VolatileFrom + 2
 )
 
-// Facts name a seat by its index in the attached layout; lists of seats are ascending. Each fact
-// lists all seats whose state it changes (Update says to which state). Times are unix milliseconds.
+// Facts name a seat by its index in the attached layout; lists of seats are ascending. A fact that changes the
+// state of some seats lists all of them (Update says to which state). Times are unix milliseconds.
 type (
 	// AttachedFact attaches a map. All its seats are free, and no section is for sale.
 	AttachedFact struct {
@@ -42,7 +42,8 @@ type (
 	DetachedFact struct {
 		At int64 `cbor:"1,keyasint"`
 	}
-	// PricedFact says which ticket type each section is sold as; 0 for not sold.
+	// PricedFact says which ticket type each section of the layout is sold as, in the layout's order; 0 stands
+	// for not sold.
 	PricedFact struct {
 		Types paged.Column[int64] `cbor:"1,keyasint,omitempty"`
 		At    int64               `cbor:"2,keyasint"`

@@ -120,7 +120,8 @@ func (l *Layout) validateSections() error {
 	return nil
 }
 
-// validateSeats checks every seat: its id is unique, it is on the canvas, and seats stand row by row.
+// validateSeats checks every seat: its id is valid and unique, it is on the canvas, its kind and label are
+// valid, and seats stand row by row.
 func (l *Layout) validateSeats() error {
 	known := make(map[string]struct{}, l.Len())
 	row := int32(0)

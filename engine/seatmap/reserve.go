@@ -15,7 +15,8 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
 }
 
-// ReserveLine takes the seats of an order, all or none.
+// ReserveLine adds the fact that takes all seats of an order. RefuseLine has found that the order may have
+// them.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	f := &ReservedFact{
 		Reservation: keeper.ReservedFact{
@@ -34,12 +35,12 @@ func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keepe
 	d.Facts = append(d.Facts, f)
 }
 
-// CommitLine sells the seats that are held.
+// CommitLine adds the fact that a reservation's seats are sold for good.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
 }
 
-// ReleaseLine gives back the seats that are held.
+// ReleaseLine adds the fact that gives a reservation's seats back.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[h.Claim].seats})
 }

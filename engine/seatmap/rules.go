@@ -6,8 +6,8 @@ import "slices"
 // (28 CFR 36.302(f)).
 const perWheelchair = 3
 
-// failUnattended fails companion seats for which the selection has no wheelchair place. The companion seats
-// that the holder has already are served first.
+// failUnattended fails the companion seats beyond three to each wheelchair place of the selection. The
+// companion seats that the holder has already are served first.
 func failUnattended(p *plan, picks []pick) {
 	room, companions := 0, false
 	for i := range picks {
@@ -37,7 +37,7 @@ func failUnattended(p *plan, picks []pick) {
 	}
 }
 
-// isAttended reports whether a list of seats obeys the rule about companions.
+// isAttended reports whether a list of seats has at most three companion seats to each wheelchair place.
 func (p *plan) isAttended(seats []int32) bool {
 	room := 0
 	for _, i := range seats {

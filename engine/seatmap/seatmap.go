@@ -1,16 +1,15 @@
-// Package seatmap is the kind of a seated event's seats: it owns the attached map, which ticket
-// type each section is sold as, what shoppers hold, what orders have taken, and what the organizer
-// has blocked. It is a keeper of the reservation protocol (engine/keeper) for orders, and tells
-// ticket types how many seats they have (keeper.Resize). The edge sends it commands, and its event
-// reserves seats from it. It has no goroutine: it ends holds when it is woken.
+// Package seatmap is the kind of a seated event's seats: it owns the attached map, which ticket type each
+// section is sold as, what shoppers hold, what orders have taken, and what the organizer has blocked. It is a
+// keeper of the reservation protocol (engine/keeper) for orders, and tells ticket types how many seats they
+// have (keeper.Resize). The edge sends it commands, and the ledger of its event reserves seats from it. It has
+// no goroutine: it ends holds when it is woken.
 //
-// A shopper's selection is what one holder holds. Hold and BestAvailable replace it as a whole, and
-// each change starts its time again. But while the holder keeps any of its seats, it lasts at most
-// three times the hold's time since it began, so that nobody can keep a good seat from others for
-// ever by changing the selection. Selecting the same seats again does not start the time again: a
-// repeated request has the same answer. A request with an idempotency key has its first answer for
-// a day, whatever has become of the selection. A shopper who asks for more time gets the hold's time
-// on top, ten times at most. A hold ends at the first half second on or after its time.
+// A shopper's selection is what one holder holds. Hold and BestAvailable replace it as a whole, and each change
+// starts its time again. But while the holder keeps any of its seats, it lasts at most three times the hold's
+// time since it began, so that nobody can keep a good seat from others for ever by changing the selection. If
+// the same asker selects the same seats again, the time does not start again. A request with an idempotency key
+// has its first answer for a day, whatever has become of the selection. A shopper who asks for more time gets
+// the hold's time on top, ten times at most. A hold ends at the first half second on or after its time.
 //
 // Invariants: a seat is free, held by one holder, taken by one order, or blocked; a ticket type's
 // size is the number of its seats that are not blocked, where sold seats count for the type that
@@ -115,7 +114,8 @@ func New(ref engine.Ref) engine.State {
 	}
 }
 
-// putSeat changes a seat, and all counts of seats.
+// putSeat gives a seat another state, and keeps all counts of seats right. A free or held seat counts for its
+// section's type, a blocked one for none, and a taken one for the type that to names.
 func (s *State) putSeat(i int32, to seat) {
 	was := &s.seats[i]
 	switch {
@@ -137,8 +137,8 @@ func (s *State) putSeat(i int32, to seat) {
 	*was = to
 }
 
-// Next returns when the state wants its next Wake: to end holds, to ask about reservations that
-// nobody has confirmed, or to tell a ticket type its size again.
+// Next returns when the state wants its next Wake: to end holds, to ask about reservations that nobody has
+// confirmed, or to tell a ticket type its size. It returns the zero time for never.
 func (s *State) Next() time.Time {
 	due := s.book.Due()
 	for _, t := range [...]int64{s.holds.nextEnd(), s.sizes.nextTelling()} {

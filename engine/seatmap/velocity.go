@@ -115,7 +115,7 @@ func (p *pace) currentOf(network uint64, at int64) recent {
 	return one
 }
 
-// noteHeld counts seats that a network has newly held.
+// noteHeld counts seats that a network has newly held. With network 0 it counts nothing.
 func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	if network == 0 || seats == 0 {
 		return
@@ -181,7 +181,8 @@ func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
 	return nil
 }
 
-// tooManySeats refuses more seats for another wait milliseconds.
+// tooManySeats returns the refusal of a selection because of a rule. wait is after how many milliseconds the
+// asker may try again; window is the rule's span, also in milliseconds.
 func tooManySeats(rule string, limit, window, wait int64) *engine.Refusal {
 	seconds := max(1, (wait+999)/1_000)
 	return &engine.Refusal{
@@ -190,7 +191,7 @@ func tooManySeats(rule string, limit, window, wait int64) *engine.Refusal {
 	}
 }
 
-// freeze adds what networks have newly held to a snapshot, one row for each slot.
+// freeze adds what networks have newly held to a snapshot, one row for each slot that has seats.
 func (p *pace) freeze(f *Frozen) {
 	for i := range p.order.Len() {
 		network := p.order.At(i)
