@@ -32,7 +32,7 @@ type (
 		Denied  string // why the edge denies it; "" if the event is to judge it
 		Gate    string
 		Device  string
-		At      int64 // when it was made, by the device's clock
+		At      int64 // when it was made, by the device's clock, in unix milliseconds
 		// Request names the scan by its device, time, code and, if it is a way out, that. A scan with an equal name
 		// gets the same answer.
 		Request engine.Request
@@ -91,8 +91,8 @@ func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decis
 	return engine.Decision{Facts: b.facts, Reply: b.reply}
 }
 
-// decideOne judges one scan of a batch and notes its fact. A scan that is known gets its first
-// answer again, from this batch or from an earlier one.
+// decideOne judges one scan of a batch and adds its fact to b.facts. A scan that is known gets its first answer
+// again, from this batch or from an earlier one.
 func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if i, known := b.answered[c.Request.ID]; known {
 		return &b.reply.Results[i]
@@ -144,8 +144,9 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	return b.scanReply(c.Ticket, verdict, b.terms)
 }
 
-// orderScans returns the places of the scans in the order in which they are judged. Where exits are
-// counted, that is the order of their times, so that nobody seems to go out before coming in.
+// orderScans returns the places of the scans in the order in which they are judged. Where exits are counted,
+// that is the order of their times, so that nobody seems to go out before coming in. Elsewhere it is the order
+// in which they came.
 func orderScans(scans []BatchScan, terms *Terms) []int {
 	places := make([]int, len(scans))
 	for i := range places {

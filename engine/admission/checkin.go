@@ -7,8 +7,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// decideScan admits a ticket once. The first admission wins, and the same scan gets the same answer
-// when it is sent again.
+// decideScan decides on a scan at a gate. A ticket is admitted once: the first admission wins. Where exits are
+// counted, the passages of a ticket that was at a gate before decide (decidePassage). The same scan gets the
+// same answer when it is sent again.
 func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	// A repeat must be recognized before anything is judged: the ticket counts as used by now,
 	// because of this very scan.
@@ -60,8 +61,8 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	}
 }
 
-// decideUndo takes an admission back. If the ticket was let through several times, it takes back
-// only the last passage.
+// decideUndo takes the admission of a ticket back or, if the ticket was let through several times, only the
+// last passage.
 func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	if !t.rows.has(c.Ticket) || c.Version != t.hands.of(c.Ticket).Version {
 		return refuse(engine.TicketNotFound, nil)
@@ -232,7 +233,7 @@ func (t *Tickets) sameScan(c Scan, at int64) bool {
 	return sameDevice(t.rows.device.At(i), deviceHash(c.Device), at-t.rows.at.At(i))
 }
 
-// firstAdmission returns the answer that the first scan of a used ticket had.
+// firstAdmission returns the answer that the scan which admitted the ticket last had.
 func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 	i := int(ticket) - 1
 	return &ScanReply{

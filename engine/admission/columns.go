@@ -173,13 +173,13 @@ type Window struct {
 	Closes int64 `cbor:"2,keyasint"`
 }
 
-// rescheduled is a ticket that was moved to another date than its group's.
+// rescheduled is a ticket that was moved to another date or slot than its group's.
 type rescheduled struct {
 	Ticket uint32 `cbor:"1,keyasint"`
 	Window Window `cbor:"2,keyasint"`
 }
 
-// rescheduledTickets are the tickets that were moved to another date.
+// rescheduledTickets are the tickets that were moved to another date or slot.
 type rescheduledTickets struct {
 	list  []rescheduled
 	index map[uint32]int // index into list, by the ticket's serial
@@ -200,7 +200,7 @@ func (r *rescheduledTickets) put(n rescheduled) {
 
 func (r *rescheduledTickets) freeze() []rescheduled { return slices.Clone(r.list) }
 
-// moveVisit notes when a ticket admits after its move to another date.
+// moveVisit notes when a ticket admits after its move to another date or slot.
 func (c *columns) moveVisit(serial uint32, v *keeper.Visit) {
 	opens, closes := v.Admits()
 	c.rescheduled.put(rescheduled{serial, Window{opens, closes}})

@@ -87,7 +87,7 @@ type ScanReply struct {
 	Status  string
 	Reason  string
 	Ticket  uint32
-	Version byte // version of the ticket's holder; 0 for the first holder
+	Version byte // version of the ticket's holder, in an answer of success; 0 for the first holder
 	Holder  string
 	IDCheck bool
 	At      int64 // unix milliseconds
@@ -103,7 +103,7 @@ type TransferReply struct {
 	Version  byte // version of the ticket's holder
 }
 
-// Stats are the counters of an event's gates.
+// Stats are the counters of an event's gates, and how many of its tickets were issued and have ended.
 type Stats struct {
 	Issued   int64
 	Admitted int64

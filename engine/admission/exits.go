@@ -66,7 +66,8 @@ func (w *passing) standsBefore() (first *passage) {
 }
 
 // decidePassage decides on a scan by the passages of its ticket (needsTrail). The person is at the gate now, so
-// the scan counts as later than all passages that the event knows, whatever the clocks of devices said.
+// the scan counts as later than all passages that the event knows, whatever the clocks of devices said. A
+// repeat makes no fact.
 func (t *Tickets) decidePassage(c Scan, terms *Terms, at int64, request *engine.Request) engine.Decision {
 	tr := t.trailOf(c.Ticket)
 	if n := len(tr.Passages); n > 0 {
@@ -139,7 +140,8 @@ func (t *Tickets) repeatPassing(tr *trail, c Scan, verdict byte, terms *Terms) *
 	return t.passingReply(w, terms)
 }
 
-// isPassing reports whether a verdict is on a passage of a ticket that was at a gate before.
+// isPassing reports whether a verdict was made by a ticket's passages (judgePassing). verdictAdmitted is not
+// among these, because its answer is made from the ticket's admission.
 func isPassing(verdict byte) bool {
 	return verdict == verdictLeft || verdict == verdictReentered || verdict == verdictInside || verdict == verdictNotInside
 }

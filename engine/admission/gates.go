@@ -32,7 +32,8 @@ func newGates() gates { return gates{index: make(map[string]uint16)} }
 // with more or fewer blanks.
 func GateKey(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
-// number returns the index of a gate's counters, and adds counters for a new gate.
+// number returns the index of a gate's counters, and adds counters for a new gate. A new gate beyond maxGates
+// gets the counters that such gates share.
 func (g *gates) number(name string) uint16 {
 	if i, ok := g.index[GateKey(name)]; ok {
 		return i

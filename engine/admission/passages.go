@@ -177,12 +177,13 @@ func (ts *trails) putTrail(tr *trail) {
 	ts.list = append(ts.list, tr)
 }
 
-// trailOf returns the passages of a ticket.
+// trailOf returns the trail of a ticket. If none is stored, it makes one, without storing it: of the ticket's
+// admission, or an empty one.
 func (t *Tickets) trailOf(ticket uint32) *trail {
 	if tr := t.trails.findTrail(ticket); tr != nil {
 		return tr
 	}
-	// A ticket that was admitted once and has no trail yet gets one that consists of its admission.
+	// A ticket that was admitted once and has no trail yet gets one with its admission alone.
 	tr, i := &trail{Ticket: ticket}, int(ticket)-1
 	if t.rows.status.At(i) == StatusCheckedIn {
 		tr.Passages = []*passage{{

@@ -2,8 +2,8 @@ package admission
 
 import "slices"
 
-// These are the letters of tickets in a roster. A ticket has x if it or the event was cancelled, r if it was
-// refunded, and e if it was not used and the event is completed.
+// These are the letters of tickets in a roster. A ticket has x if it was cancelled, and r if it was refunded. A
+// ticket that was not used has x if the event was cancelled, and e if the event is completed.
 const (
 	letterIssued    = 'i'
 	letterCheckedIn = 'c'

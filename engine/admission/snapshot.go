@@ -41,7 +41,8 @@ type FrozenScans struct {
 	Hands []*hand `cbor:"70,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares with the tickets everything that grows with the sale.
+// Freeze returns a copy for a snapshot. It shares the pages of the columns with the tickets, and copies the
+// lists of gates, trails, moved tickets and hands.
 func (t *Tickets) Freeze() (f Frozen, s FrozenScans) {
 	c := &t.rows
 	f = Frozen{

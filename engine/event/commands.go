@@ -23,7 +23,8 @@ type (
 		// an event that is already on sale changes nothing.
 		Live bool
 	}
-	// Delete removes a draft that has sold nothing, and cancels any other event. The answer is a *Record.
+	// Delete removes a draft, or an event under review, that has sold nothing. It cancels any other event, and
+	// is refused if the event is completed. The answer is a *Record.
 	Delete struct{ Reason string }
 	// Get reads the event. The answer is a *Record.
 	Get struct{}
@@ -38,7 +39,8 @@ type (
 		Orders    []*order.Order // the read model's records of all orders that name the person
 	}
 	// Touch says that something about the event has changed which its record does not contain, such as its
-	// schedule. It makes the fact event.updated with the same record. The answer is a *Record.
+	// schedule. It makes the fact event.updated with the same record, unless the event has ended. The answer is
+	// a *Record.
 	Touch struct{}
 )
 

@@ -152,10 +152,10 @@ func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	return o, o.Revision > 0
 }
 
-// decideOffer stores what a ticket type offers and acknowledges the offer, so that the type stops
-// repeating it. An offer of revision 0 reserves a place for a type that is about to be created. The
-// type is created only once it has a place, so creations at the same moment can't exceed MaxTypes
-// together.
+// decideOffer stores what a ticket type offers and acknowledges the offer, so that the type stops repeating it.
+// It refuses one type more than MaxTypes, and all offers if there is no event. An offer of revision 0 reserves
+// a place for a type that is about to be created. The type is created only once it has a place, so creations at
+// the same moment can't exceed MaxTypes together.
 func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 	var seen []engine.Send
 	if c.Revision > 0 {

@@ -79,9 +79,9 @@ type Details struct {
 const moneyBackMillis = 14 * 24 * 60 * 60 * 1000
 
 // MoneyBackUntil returns until when the money of a ticket may be asked back because the event has moved since
-// the ticket was sold. It does not depend on the ticket's terms. The right lasts 14 days, and ends when the
-// event begins. The result is 0 if the event has not moved since the sale, or is a reservation calendar or a
-// digital product. sold and the result are unix milliseconds.
+// the ticket was sold. It does not depend on the ticket's terms. The right lasts 14 days, or until the event
+// begins if that is earlier. The result is 0 if the event has not moved since the sale, or is a reservation
+// calendar or a digital product. sold and the result are unix milliseconds.
 func (t *Details) MoneyBackUntil(sold int64) int64 {
 	if t.MovedAt == 0 || sold >= t.MovedAt || ProductType(t.Category) != ProductEvent {
 		return 0

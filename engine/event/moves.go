@@ -32,7 +32,8 @@ var moves = map[string][]string{
 	StatusCancelled:  {},
 }
 
-// Public lists the statuses in which the public sees an event.
+// Public lists the statuses in which the public sees an event and can buy tickets of it. Events that have ended
+// are seen, too (Ended).
 var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProgress}
 
 // isSelling reports whether an event takes orders in a status.

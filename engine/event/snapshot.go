@@ -33,8 +33,8 @@ type Frozen struct {
 	Line   *waitlist.Frozen `cbor:"90,keyasint,omitempty"`
 }
 
-// Freeze returns a copy of the state for a snapshot. It shares everything that grows with the sale,
-// so it takes no time that buyers would notice.
+// Freeze returns a copy of the state for a snapshot. It shares the pages of orders and tickets, which grow with
+// the sale, so it takes no time that buyers would notice.
 func (s *State) Freeze() any {
 	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,

@@ -60,7 +60,7 @@ const (
 	Unknown  ClaimState = iota // never seen
 	Open                       // reserved, not ended
 	Replaces                   // the same order is held under an earlier serial
-	Ended                      // committed, released or given up; any message about it comes late
+	Ended                      // committed, released, replaced by a later serial, or below the floor; any message about it comes late
 	Barred                     // released before its Reserve came; it must not be reserved any more
 )
 
@@ -105,8 +105,9 @@ func (b *Book) Due() int64 {
 // because most entries are about reservations that have ended, and are skipped.
 const mostLooked = 8 * MaxInquire
 
-// Inquire returns the reservations to ask the ledger about now, and the volatile fact that notes
-// the question. The fact is nil if no inquiry is due.
+// Inquire returns the reservations to ask the ledger about now, and the volatile fact that notes the question.
+// The fact is nil if no inquiry is due. There is a fact without reservations if all that were due have ended or
+// were confirmed.
 func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	var ask []Claim
 	n := 0
@@ -206,8 +207,7 @@ func (b *Book) applyConfirmed(f *ConfirmedFact) {
 // applyInquired applies an InquiredFact. Reservations that were asked about get a new inquiry
 // later, in case no answer comes.
 func (b *Book) applyInquired(f *InquiredFact) {
-	// If this many were asked about, there are probably many more, and the ledger must not get them all at
-	// once.
+	// If this many were due, there are probably many more, and the ledger must not get them all at once.
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
 	}

@@ -32,7 +32,8 @@ func (d Day) Weekday() time.Weekday { return d.time().Weekday() }
 
 func (d Day) time() time.Time { return time.Unix(int64(d)*24*3600, 0).UTC() }
 
-// Booking is what one line of an order takes from a calendar.
+// Booking is what a calendar is asked for, by one line of an order or for one ticket that moves, or what a
+// ticket gives back to it.
 type Booking struct {
 	Date Day    `cbor:"1,keyasint"`
 	Slot string `cbor:"2,keyasint,omitempty"` // id of the slot; "" stands for the date as a whole

@@ -37,8 +37,8 @@ func (s Books) ownBook(event int64) *Book {
 // listEvents lists the events whose ledgers have a book, in a fixed order.
 func (s Books) listEvents() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// LedgerOf returns the event whose ledger sent a command of the protocol: the order's own event.
-// mine is false for all other commands.
+// LedgerOf returns the event whose ledger sent a command of the protocol: the order's own event. mine is false
+// for all other commands, and for a Confirmed without claims.
 func LedgerOf(c engine.Command) (event int64, mine bool) {
 	switch c := c.(type) {
 	case Reserve:
@@ -98,7 +98,7 @@ func (s Books) Next() time.Time {
 	return time.UnixMilli(due)
 }
 
-// DecideWake asks each ledger about the reservations that it has not confirmed for long.
+// DecideWake asks each ledger about its reservations that have been unconfirmed for InquireAfterMillis.
 func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
 	var d engine.Decision
 	for _, event := range s.listEvents() {

@@ -47,7 +47,8 @@ func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bo
 	}
 }
 
-// decideReserve reserves a line, or repeats the grant if the line is reserved already.
+// decideReserve reserves a line or refuses it. It repeats the grant if the line is reserved already, and does
+// nothing if the claim has ended.
 func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	state, held := p.Book.Look(c.Claim)
 	switch state {
@@ -71,7 +72,7 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	return d
 }
 
-// decideCommit sells what a claim holds. It answers Closed again if that has happened before.
+// decideCommit sells what a claim holds. It answers Closed again if the claim has ended before.
 func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
@@ -119,9 +120,8 @@ func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engi
 	return d
 }
 
-// DecideWake adds the question about reservations that the ledger has not confirmed for long, if
-// one is due. If the ledger has forgotten such an order, it answers with a Release (presumed
-// abort).
+// DecideWake adds to d the question about reservations that have been unconfirmed for InquireAfterMillis, if
+// there are any. If the ledger has forgotten such an order, it answers with a Release (presumed abort).
 func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	claims, inquired := p.Book.Inquire(at)
 	if inquired == nil {

@@ -10,9 +10,9 @@ import (
 type Discount struct {
 	Code       string `cbor:"1,keyasint"`
 	Percentage bool   `cbor:"2,keyasint,omitempty"`
-	// Value is in hundredths of a percent if Percentage is set, and otherwise an amount.
+	// Value is in hundredths of a percent if Percentage is set, and otherwise an amount with Decimals decimals.
 	Value    int64           `cbor:"3,keyasint"`
-	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal of an order that the code applies to, minor units
+	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal of an order that the code applies to, an amount with Decimals decimals
 	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; empty stands for all
 	// MoreDecimals is how many decimals more than two the amounts have; negative: fewer. The terms that
 	// an order keeps are in minor units of its currency, and have 0 here (see In).

@@ -18,8 +18,8 @@ const (
 )
 
 type (
-	// ReservedFact sets goods aside for an order. It replaces an earlier reservation of the same order, which a
-	// ledger made that has crashed since.
+	// ReservedFact sets goods aside for an order. If the order has an open reservation, which its ledger made
+	// before it crashed, this one replaces it.
 	ReservedFact struct {
 		Claim    Claim  `cbor:"1,keyasint"`
 		Floor    Serial `cbor:"2,keyasint"`

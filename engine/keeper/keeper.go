@@ -22,8 +22,8 @@ package keeper
 
 import "boxoffice/engine"
 
-// InquireAfterMillis is how long a keeper holds a reservation unconfirmed
-// before it asks the ledger.
+// InquireAfterMillis is how long a keeper holds a reservation unconfirmed before it asks the ledger. The time
+// is rounded up (inquireGrain).
 const InquireAfterMillis = 30_000
 
 // inquireGrain is what the times of inquiries are rounded up to, in milliseconds, so that many fall on one
@@ -88,8 +88,8 @@ const Unseated = -1
 
 // Commands to a keeper.
 type (
-	// Reserve asks to set a line's goods aside. It is answered by Granted
-	// or Refused.
+	// Reserve asks to set a line's goods aside. It is answered by Granted or Refused, or not at all if the
+	// claim has ended already.
 	Reserve struct {
 		Claim
 		Floor Serial // all serials below it have ended; 0 if the ledger does not say
@@ -98,7 +98,8 @@ type (
 		// in the same commit.
 		Sole bool `cbor:",omitempty"`
 	}
-	// Commit makes a reservation a sale. It is answered by Closed.
+	// Commit makes a reservation a sale. It is answered by Closed, or not at all if the keeper knows of no such
+	// reservation.
 	Commit struct {
 		Claim
 		Floor Serial
@@ -106,13 +107,14 @@ type (
 		// nil for all other sales.
 		Back *Booking `cbor:",omitempty"`
 	}
-	// Release gives a reservation back. It is answered by Closed.
+	// Release gives a reservation back. It is answered by Closed, or not at all if its Reserve has not come:
+	// then the claim is barred.
 	Release struct {
 		Claim
 		Floor Serial
 	}
-	// Confirmed says that the orders exist and that the ledger will end them. It is the answer to
-	// Inquire.
+	// Confirmed says that the orders exist and that the ledger will end them. It answers Inquire about unpaid
+	// orders; about all others, the ledger sends Commit or Release.
 	Confirmed struct{ Claims []Claim }
 	// OfferSeen acknowledges an Offer.
 	OfferSeen struct{ Revision uint64 }

@@ -25,8 +25,8 @@ type (
 	Leave struct{ ID engine.OrderID }
 	// Claim accepts an offer, which becomes an order that has to be paid. The answer is a *ledger.OrderReply.
 	Claim struct{ ID engine.OrderID }
-	// Call offers what is set aside to Count more entries, even if offers are not made
-	// automatically. The answer is a *Called.
+	// Call makes the line offer what is set aside to the oldest entries, at most Count of them, even if offers
+	// are not made automatically. The answer is a *Called.
 	Call struct{ Count int64 }
 	// Set changes how offers are made. The answer is a *Settings.
 	Set struct {
@@ -35,7 +35,7 @@ type (
 	}
 	// Of reads the entries of an address, by its hash. The answer is a *Page.
 	Of struct{ Customer uint64 }
-	// List reads entries after a number. The answer is a *Page.
+	// List reads at most Limit entries whose number is above After, in order. The answer is a *Page.
 	List struct {
 		After uint64
 		Limit int
@@ -61,9 +61,9 @@ type (
 		Entry    Entry
 		Position int
 	}
-	// Page is a part of the line.
+	// Page is a list of entries in the order of their numbers.
 	Page struct{ Entries []Placed }
-	// Called says to how many entries something is offered.
+	// Called says how many entries a Call has called, which will be offered something.
 	Called struct{ Offered int64 }
 	// Settings say how offers are made.
 	Settings struct {

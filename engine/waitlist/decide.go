@@ -129,7 +129,8 @@ func (l *Line) answerJoin(d engine.Decision, e *Entry, t *Terms) engine.Decision
 	return d
 }
 
-// PlaceOf returns an entry with its place in line.
+// PlaceOf returns an entry with its place among the waiting entries, from 1; 0 if it does not wait. In a nil
+// line, the entry is the first.
 func (l *Line) PlaceOf(e *Entry) *Placed {
 	p := &Placed{Entry: *e, Position: 1}
 	if l != nil {
@@ -166,8 +167,9 @@ func (l *Line) decideLeave(c Leave, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: l.PlaceOf(&gone)}
 }
 
-// decideCall calls as many of the oldest entries as what is set aside is enough for. Called entries
-// are offered something even if offers are not made automatically.
+// decideCall calls the oldest entries for which enough is set aside, at most c.Count of them. Entries that were
+// called before, or that are being offered something, are left out. Called entries are offered something even
+// if offers are not made automatically.
 func (l *Line) decideCall(c Call, t *Terms, at int64) engine.Decision {
 	var ids []engine.OrderID
 	if l != nil && t.Selling {

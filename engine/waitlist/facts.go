@@ -64,11 +64,12 @@ type (
 	Held struct{ ID engine.OrderID }
 	// Seen (volatile) says that a ticket type has acknowledged a guard.
 	Seen struct{ Await keeper.AwaitSeen }
-	// Judged (volatile) says that the line has been looked at.
+	// Judged (volatile) says that the event's Wake has looked at the line, and has told the guards that were
+	// due.
 	Judged struct{ At int64 }
 )
 
-// Fact is a journaled fact that changes who waits.
+// Fact is a journaled fact about entries of the line.
 type Fact interface {
 	engine.Fact
 	// Decided returns when the fact was decided, in unix milliseconds.

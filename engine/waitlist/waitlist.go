@@ -5,7 +5,7 @@
 //
 // Invariants: a ticket type is guarded (sells only to those who wait) exactly while an entry waits that could
 // take its units; an entry is offered something only once. Limits: at most MaxAlive entries wait or are offered
-// something, and as many that have ended are remembered.
+// something, and at most maxEnded that have ended are remembered.
 package waitlist
 
 import (
@@ -454,7 +454,7 @@ func (l *Line) OfCustomer(customer uint64) (entries []*Entry) {
 	return entries
 }
 
-// Erase replaces a customer's address by a pseudonym, and drops the name.
+// Erase replaces a customer's address by a pseudonym, and drops the name. The hash of the address stays.
 func (l *Line) Erase(customer uint64, pseudonym string) {
 	for _, e := range l.OfCustomer(customer) {
 		c := *e
