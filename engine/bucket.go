@@ -1,7 +1,7 @@
 package engine
 
-// Buckets is how many shares the events are divided into. All actors of an event, and all wallets of
-// an organization, are in one bucket: one node owns them, and one database has their facts.
+// Buckets is how many shares the events are divided into. All actors of an event are in one bucket, and so are
+// the wallets and promo codes of an organization: one node owns them, and one database has their facts.
 const Buckets = 1024
 
 // BucketOf returns the bucket, from 0 to Buckets-1, of all actors whose Ref has this Home.

@@ -127,8 +127,8 @@ func ParseRef(name string) (Ref, error) {
 	return r, nil
 }
 
-// Command asks an actor to do something. A command carries its own id (an order id, a payment
-// reference, a serial) and may be sent twice: the same id has the same outcome.
+// Command asks an actor to do something. A command that must not count twice carries an id of its own (an order
+// id, a payment reference, a serial), so it may be sent again: the same id has the same outcome.
 type Command interface{ Command() }
 
 // Keyed is a command whose caller may have to wait (Decision.WaitKey). A repeat of it
@@ -169,7 +169,7 @@ type Send struct {
 	Cmd Command
 }
 
-// Answer releases the reply to the commands that are held under Key.
+// Answer is the reply to all callers that wait under Key.
 type Answer struct {
 	Key   OrderID
 	Reply Reply

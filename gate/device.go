@@ -47,11 +47,11 @@ type Counts struct {
 	AdmittedAlone, DeniedAlone int
 	// The number of these that the service may have judged too.
 	Unanswered int
-	// How many scans were admitted alone and not told to the service yet.
+	// How many scans let somebody in or out without the service, which has not been told yet.
 	Waiting int
 }
 
-// Device is a device at a gate. It may be used by any goroutine.
+// Device is a device at a gate. Several goroutines may use it at once.
 type Device struct {
 	cfg Config
 	// Held while the device tells the service about its scans.
@@ -72,7 +72,8 @@ type Device struct {
 	// unheard is the last scan that the device could not decide and whose answer never came. The
 	// service may have judged it. Nil if there is none.
 	unheard *Scan
-	// Scans that were let in offline and that the service has not been told yet, the oldest first.
+	// Scans with which the device alone let somebody in or out and that the service has not been told yet, the
+	// oldest first.
 	waiting []*Scan
 	wrong   []Wrong
 	counts  Counts
@@ -192,8 +193,9 @@ func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	return d.keepEntries(scan, entry{Scan: scan}, entry{Told: told})
 }
 
-// decideAlone decides a scan without the service. If it lets somebody in, it keeps the scan, so
-// that the service can be told later.
+// decideAlone decides a scan without the service. If it lets somebody in or out, it keeps the scan, so that the
+// service can be told later. From then on the device is offline until a Sync succeeds. If only the service can
+// tell, the verdict is Undecided and nothing is stored.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -249,8 +251,8 @@ func (d *Device) now() time.Time {
 	return d.cfg.Now().Add(d.offset).UTC().Truncate(time.Millisecond)
 }
 
-// Sync fetches the manifest and tells the service about the people whom the device let in without
-// it. The device is online if both succeed.
+// Sync fetches the manifest and tells the service about the people whom the device let in or out without it.
+// The device is online if both succeed.
 func (d *Device) Sync(ctx context.Context) error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
@@ -363,8 +365,8 @@ func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	return nil
 }
 
-// LetInWrongly returns the scans that the device let in while it was offline and that the service
-// does not admit. It knows only scans that the service has been told.
+// LetInWrongly returns the scans with which the device let somebody in or out without the service, and which
+// the service refuses. It knows only scans that the service has been told.
 func (d *Device) LetInWrongly() []Wrong {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// These are the verdicts on a code. All but Undecided are also the service's; Undecided means that
-// only the service can tell.
+// These are the verdicts on a code. All but Undecided are also the service's. Undecided means that only the
+// service can tell, or that it refuses to look at the code now.
 const (
 	Success    = "success"
 	Duplicate  = "denied_duplicate"
@@ -98,9 +98,9 @@ func newRoster() *roster {
 	return &roster{tickets: map[string]*Ticket{}, doors: map[string]*Ticket{}, own: map[string]note{}}
 }
 
-// apply takes over an answer of the service, which was asked for at a time of the device's own
-// clock. The answer may be older than what this device has done since, so this device's own
-// passages are kept.
+// apply takes over an answer of the service, which was asked for at a time of the device's own clock. The
+// answer may be older than what this device has done since, so a passage at this device is kept if the service
+// was not told of it, or only shortly before it was asked (manifestAge).
 func (r *roster) apply(m *Manifest, asked time.Time) {
 	r.Manifest = *m
 	r.Tickets = nil
@@ -253,7 +253,8 @@ func (r *roster) justPassed(t *Ticket, out bool, at time.Time) bool {
 	return mine && n.out == out && at.Sub(n.at).Abs() <= sameScan
 }
 
-// notePassage notes that this device has let the holder of a code in or out.
+// notePassage notes that this device has let the holder of a code in or out. It does nothing for a code that
+// the device cannot find.
 func (r *roster) notePassage(text string, n note) {
 	s, ok := readShown(text, true)
 	if !ok {

@@ -48,8 +48,8 @@ func (d *Device) told(number int, v *verdict) Told {
 	return t
 }
 
-// askService asks the service to judge one scan. A text that no ticket can have as its code is
-// denied. A code that the service refuses to look at is undecided.
+// askService asks the service to judge one scan. A text that no ticket can have as its code is denied. A code
+// that the service does not look at because it gets too many (RATE_LIMITED) is undecided.
 func (d *Device) askService(ctx context.Context, scan *Scan) (*Told, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
@@ -180,8 +180,8 @@ func (r *refusal) Error() string {
 	return text.String()
 }
 
-// exchange sends a request and reads the data of its answer. It returns errAway if the service may
-// answer when it is asked again.
+// exchange sends a request and reads the data of its answer. The error wraps errAway if the service may answer
+// when it is asked again, and a *refusal if the service refuses.
 func (d *Device) exchange(ctx context.Context, method, path, request string, body, data any) (http.Header, error) {
 	var content io.Reader
 	if body != nil {

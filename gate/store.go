@@ -38,7 +38,7 @@ type (
 		Manifest
 		Offset time.Duration `json:"offset"`
 	}
-	// entry is a line of the log, which has one of the two.
+	// entry is a line of the log. Exactly one of the two fields is set.
 	entry struct {
 		Scan *Scan `json:"scan,omitempty"`
 		Told *Told `json:"told,omitempty"`

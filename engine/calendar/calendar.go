@@ -186,8 +186,8 @@ func (c *Config) momentOf(day keeper.Day, minute int64) int64 {
 	return max(early, late)
 }
 
-// Next returns when the state wants its next Wake, to ask about reservations that the ledger has
-// not confirmed.
+// Next returns when the state wants its next Wake, to ask about reservations that the ledger has not confirmed.
+// It returns the zero time for never.
 func (s *State) Next() time.Time {
 	if due := s.book.Due(); due != 0 {
 		return time.UnixMilli(due)
@@ -253,7 +253,7 @@ func (s *State) Units(day keeper.Day, slot string) int64 { return s.taken[place{
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Holds reports whether a reservation of a quantity is open, for the audit.
+// Holds reports whether a claim has an open reservation of exactly this quantity, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {
 	state, h := s.book.Look(c)
 	return state == keeper.Open && h.Quantity == quantity

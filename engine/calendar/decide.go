@@ -94,7 +94,7 @@ func (s *State) knownSlot(slot *Slot, kept []string) string {
 	return ""
 }
 
-// isBooked returns whether somebody has units of a slot on a day or later.
+// isBooked reports whether somebody has units of a slot on a day or later.
 func (s *State) isBooked(slot string, from keeper.Day) bool {
 	for p, n := range s.taken {
 		if p.slot == slot && p.date >= from && n > 0 {
@@ -186,8 +186,8 @@ func (c *Config) Closed(date keeper.Day) bool {
 	return slices.Contains(c.ClosedDates, date) || slices.Contains(c.ClosedWeekdays, int(date.Weekday()))
 }
 
-// refuseUnits checks the capacities and the limits of one customer. It counts the earlier bookings
-// of the same line, and leaves out what the order gives back.
+// refuseUnits checks the capacities and, except for late money and orders of the organization, the limits of
+// one customer. It counts the earlier bookings of the same line, and leaves out what the order gives back.
 func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engine.Refusal {
 	b, conf := &l.Bookings[i], s.config
 	onDate := func(o *keeper.Booking) bool { return o.Date == b.Date && !o.Within }
@@ -225,7 +225,7 @@ func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engin
 	return nil
 }
 
-// sum adds up the units of the bookings for which a function is true.
+// sum adds up the units of the bookings for which the function of returns true.
 func sum(all []keeper.Booking, of func(*keeper.Booking) bool) int64 {
 	var n int64
 	for i := range all {
@@ -236,7 +236,7 @@ func sum(all []keeper.Booking, of func(*keeper.Booking) bool) int64 {
 	return n
 }
 
-// optional returns a text for a field that is left out of the JSON if it is empty.
+// optional returns a text for a field that is null in the JSON if the text is empty.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -276,14 +276,14 @@ func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 	return all
 }
 
-// ReserveLine sets a line's units aside.
+// ReserveLine adds the fact that sets a line's units aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, _ keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &Reserved{
 		Claim: c.Claim, Floor: c.Floor, At: at, Customer: c.Line.Customer, Bookings: c.Line.Bookings, Today: s.config.dayOf(at),
 	})
 }
 
-// CommitLine sells the units that are held. A ticket that moves gives its old place back in the
+// CommitLine adds the fact that sells the reserved units. A ticket that moves gives its old place back in the
 // same fact, so that it always has a place.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, _ int64) {
 	if c.Back != nil {
@@ -293,7 +293,7 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, _
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
 }
 
-// ReleaseLine gives back the units that are held.
+// ReleaseLine adds the fact that gives the reserved units back.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, _ keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor})
 }

@@ -19,8 +19,8 @@ type (
 		Slots  uint32  `cbor:"2,keyasint"` // number of slots ever made
 		At     int64   `cbor:"3,keyasint"`
 	}
-	// Reserved sets units aside for an order. It replaces an earlier reservation of the same order.
-	// Counts of dates long before Today are forgotten with it.
+	// Reserved sets units aside for an order. It replaces an earlier open reservation of the same order. With
+	// it, the counts of dates long before Today are forgotten.
 	Reserved struct {
 		Claim    keeper.Claim     `cbor:"1,keyasint"`
 		Floor    keeper.Serial    `cbor:"2,keyasint"`

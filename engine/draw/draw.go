@@ -69,7 +69,7 @@ type Rules struct {
 	ClosesAt      int64  `cbor:"3,keyasint" json:"closesAt"`         // unix milliseconds; visitors who join later get places after all drawn ones
 	Mode          string `cbor:"4,keyasint" json:"mode"`             // ByDraw or ByArrival
 	OpensAt       int64  `cbor:"5,keyasint" json:"opensAt"`          // unix milliseconds at which admission begins
-	PartyMax      int    `cbor:"6,keyasint" json:"partyMax"`         // visitors whom one entry may stand for
+	PartyMax      int    `cbor:"6,keyasint" json:"partyMax"`         // how many visitors one entry may stand for at most
 	Proof         string `cbor:"7,keyasint" json:"proof"`            // what a visitor shows of himself: one of Classes
 	RegistersFrom int64  `cbor:"8,keyasint" json:"registersFrom"`    // unix milliseconds
 	VoidAfter     int64  `cbor:"9,keyasint" json:"voidAfterMinutes"` // minutes for which the beacon may be late; after them the draw is void, and arrival counts

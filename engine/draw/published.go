@@ -12,7 +12,7 @@ type Published struct {
 	Signer    Bytes     `json:"signer"`           // ed25519 public key of the node's operator
 	Signature Bytes     `json:"signature"`        // of the statement
 	Beacon    Bytes     `json:"beacon"`           // the signature of the rules' round; null before it
-	Witness   []byte    `json:"witness,omitzero"` // an RFC 3161 token over the statement's Digest; null without a witness
+	Witness   []byte    `json:"witness,omitzero"` // an RFC 3161 token over the statement's Digest; left out without a witness
 }
 
 // Verify checks the document and returns the draw. As long as the beacon's signature is missing, it returns an
@@ -24,7 +24,9 @@ func (p *Published) Verify(c *Chain) (*Verified, error) {
 	return Verify(p.Statement, c, p.Beacon)
 }
 
-// PlaceOf checks a visitor's receipt against the draw and returns the receipt's place, from 0.
+// PlaceOf returns the place, from 0, of the entry that a visitor's receipt is for. It returns an error unless
+// the key has signed the receipt, the receipt is for this draw, and the proof shows that its leaf has the
+// index.
 func (v *Verified) PlaceOf(r *Receipt, key ed25519.PublicKey, index uint32, proof []Hash) (uint32, error) {
 	if err := r.Verify(key); err != nil {
 		return 0, err

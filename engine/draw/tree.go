@@ -56,7 +56,7 @@ func (t *Tree) Chunks() [][]Hash {
 	return all
 }
 
-// Root returns the tree's root. The root of an empty tree is the SHA-256 of nothing.
+// Root returns the tree's root. The root of an empty tree is the SHA-256 of no bytes.
 func (t *Tree) Root() Hash {
 	root, err := tlog.TreeHash(int64(t.count), t)
 	if err != nil {
@@ -65,7 +65,8 @@ func (t *Tree) Root() Hash {
 	return Hash(root)
 }
 
-// Prove returns the hashes that show the leaf with an index to be under the root.
+// Prove returns the hashes that show the leaf with an index to be under the root. If there is no such leaf, the
+// error wraps ErrInclusion.
 func (t *Tree) Prove(index uint32) ([]Hash, error) {
 	if int(index) >= t.count {
 		return nil, fmt.Errorf("%w: there is no leaf %d among %d", ErrInclusion, index, t.count)

@@ -155,8 +155,8 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.makeTerms()}
 }
 
-// ReserveLine sets a line's units aside. Units that the same order held under an earlier serial
-// count as given back.
+// ReserveLine adds the fact that sets a line's units aside. Units that the same order held under an earlier
+// serial count as given back.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
@@ -166,7 +166,7 @@ func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keepe
 	s.offerTurn(d, at, left)
 }
 
-// CommitLine sells the units that are held. The fact that sells the last one also says when the
+// CommitLine adds the fact that sells the reserved units. The fact that sells the last one also says when the
 // type sold out.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
 	f := &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}
@@ -176,14 +176,14 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 	d.Facts = append(d.Facts, f)
 }
 
-// ReleaseLine gives back the units that are held, so that others can buy them.
+// ReleaseLine adds the fact that gives the reserved units back, so that others can buy them.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - h.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
 	s.offerTurn(d, at, left)
 }
 
-// takeBack takes back units that were sold.
+// takeBack adds the fact that takes back sold units after a refund.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	left := s.details.leftOf(s.takenUnits() - c.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.forSale(left), At: at})

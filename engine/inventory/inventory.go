@@ -1,13 +1,12 @@
 // Package inventory is the kind of a ticket type: it owns the type's record and stock, and is a
 // keeper of the reservation protocol (engine/keeper).
 //
-// Invariants: with finite stock, sold plus reserved never exceeds the quantity; no customer holds
-// Invariants: with finite stock, sold plus reserved never exceeds the quantity; no customer buys more than the
-// cap of that time, except that late money and orders of the organization have no cap; price and type do not
-// change once a ticket is sold or reserved. Limits: one order reserves at most 100 units (edge), an inquiry
-// asks about at most 512 reservations.
-// As long as the ledger says that somebody waits for the type (keeper.Await), free units are set
-// aside: they are sold only to orders that offer them to those who wait.
+// Invariants: with finite stock that is not seats, sold plus reserved never exceeds the quantity; no customer
+// buys more than the cap of that time, except that late money, offers of the waitlist and orders of the
+// organization have no cap; price, type and currency do not change while a ticket is sold or reserved. Limits:
+// one order reserves at most 100 units (edge), an inquiry asks about at most 512 reservations. As long as the
+// ledger says that somebody waits for the type (keeper.Await), free units are set aside: they are sold only to
+// orders that offer them to those who wait.
 //
 // A seated type is sized by the event's seat map (keeper.Resize), which also decides whether a seat
 // is left. Here its units are counted for the caps and for what is available. Until the map's
@@ -182,8 +181,8 @@ func (t *Details) leftOf(taken int64) int64 {
 	return max(0, t.Quantity-taken)
 }
 
-// Next returns when the state wants its next Wake: to ask about reservations that nobody has
-// confirmed, or to send its offer again.
+// Next returns when the state wants its next Wake: to ask about reservations that nobody has confirmed, or to
+// send its offer again. It returns the zero time for never.
 func (s *State) Next() time.Time {
 	due := s.book.Due()
 	if s.details != nil && s.seen != s.rev {
@@ -226,7 +225,7 @@ func (s *State) Sold() int64 { return s.sold }
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Holds reports whether a reservation of a quantity is open, for the audit.
+// Holds reports whether a claim has an open reservation of exactly this quantity, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {
 	state, h := s.book.Look(c)
 	return state == keeper.Open && h.Quantity == quantity

@@ -19,11 +19,11 @@ const (
 // a log. To the garbage collector, a million of them are then only some thousand objects without
 // pointers.
 //
-// Bytes that have been written never change, because snapshots and callers may read them. A new
-// text therefore goes to the log's end, and the old one is dead from then on. When more of the log
-// is dead than alive, every change moves some of the oldest texts to the end, so that no single
-// change takes long (Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured
-// File System", 1992). The zero value is empty.
+// Bytes that have been written never change, because snapshots and callers may read them. A new text therefore
+// goes to the log's end, and the old one is dead from then on. When clearly more of the log is dead than alive
+// (tidyLog), every change moves some of the oldest texts to the end, so that no single change takes long
+// (Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System", 1992). The zero
+// value is empty.
 type Texts struct {
 	places Rows[place]
 	last   strings.Builder // the log's last block, which grows
@@ -149,8 +149,8 @@ func (t *Texts) makeRoom(n int) {
 // the log would grow for ever.
 const tidySteps = 4
 
-// tidyLog moves some living texts out of the first block, if over half of the log is dead. A block
-// from which all living texts are gone is given up.
+// tidyLog moves some living texts out of the first block, if the dead bytes of the log exceed the living ones
+// by more than maxBlock. A block from which all living texts are gone is given up.
 func (t *Texts) tidyLog() {
 	for range tidySteps {
 		if len(t.log) == 0 || t.size <= 2*t.live+maxBlock {

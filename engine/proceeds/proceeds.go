@@ -207,7 +207,7 @@ func (t *Totals) ClearAt(terms Terms) int64 {
 	return 0
 }
 
-// Wake clears the sales that are due, and tells the wallet.
+// Wake clears the sales that are due. If none are due, it tells the wallet the totals, if it is time for that.
 func (t *Totals) Wake(d *engine.Decision, terms Terms, now int64) {
 	if at := t.ClearAt(terms); at != 0 && at <= now {
 		d.Facts = append(d.Facts, &Cleared{At: now})

@@ -92,8 +92,8 @@ func (s *State) decideDelete(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
 }
 
-// validateCode returns whether the code is valid for a purchase, without using it. The answer can
-// be out of date when the order is placed, which then checks again.
+// validateCode returns whether the code is valid for a purchase, or why not, and its terms. It uses nothing.
+// The answer can be out of date when the order is placed, which then checks again.
 func (s *State) validateCode(c Validate, at int64) *Verdict {
 	v := &Verdict{Reason: s.whyClosed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {
@@ -176,24 +176,24 @@ func (g goods) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: g.ref, Discount: &terms}
 }
 
-// ReserveLine sets a use aside.
+// ReserveLine adds the fact that sets a use aside.
 func (g goods) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: 1, Customer: c.Line.Customer, Left: g.usesLeft(1 - replaced.Quantity),
 	})
 }
 
-// CommitLine consumes the use.
+// CommitLine adds the fact that consumes the use.
 func (g goods) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
 }
 
-// ReleaseLine gives the use back.
+// ReleaseLine adds the fact that gives the use back.
 func (g goods) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: g.usesLeft(-h.Quantity)})
 }
 
-// takeBack takes back a use that was consumed.
+// takeBack adds the fact that takes back a use that was consumed.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.usesLeft(-c.Quantity), At: at})
 }

@@ -1,17 +1,16 @@
 // Package promo is the kind of a promo code: it owns the code's terms and its uses, and is a keeper
 // of the reservation protocol (engine/keeper).
 //
-// A use is reserved when an order is placed, consumed when the order is completed, and given back
-// when the order ends unpaid. The code grants its terms, and the ledger computes the discount from
-// them (engine/order), because the code does not know prices. An organization-wide code serves the
-// orders of many events. It has one book for each ledger, because serials and floors have a meaning
+// A use is reserved when an order is placed, consumed when the order is completed, and given back when the
+// order ends unpaid or all its tickets have been refunded. The code grants its terms, and the ledger computes
+// the discount from them (engine/order), because the code does not know prices. An organization-wide code
+// serves the orders of many events. It has one book for each ledger, because serials and floors have a meaning
 // only within one ledger.
 //
-// Invariants: uses reserved and consumed never exceed MaxUses at the time when they are granted,
-// except for late money, which takes its use again; no customer has more uses than MaxByCustomer.
-// The edge and the ledgers of orders send it commands. It wakes to ask about reservations that no
-// ledger has confirmed, and has no goroutine. Limits: 1,000,000 uses with a limit; one code belongs
-// to one organization.
+// Invariants: no use is granted beyond MaxUses, or beyond MaxByCustomer of a known customer, as they are at
+// that time, except to late money, which takes its use again. The edge and the ledgers of orders send it
+// commands. It wakes to ask about reservations that no ledger has confirmed, and has no goroutine. Limits:
+// 1,000,000 uses with a limit; one code belongs to one organization.
 package promo
 
 import (
@@ -80,8 +79,8 @@ func (s *State) makeRecord() *Record {
 	}
 }
 
-// Next returns when the state wants its next Wake, to ask about reservations that nobody has
-// confirmed.
+// Next returns when the state wants its next Wake, to ask about reservations that nobody has confirmed. It
+// returns the zero time for never.
 func (s *State) Next() time.Time { return s.books.Next() }
 
 // Check returns the first broken invariant, or nil.

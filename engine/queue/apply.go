@@ -66,8 +66,8 @@ func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 	}
 }
 
-// orderPlaces computes the order of the places from the statement and the beacon's signature.
-// Anybody who has the two can compute the same order.
+// orderPlaces computes the order of the places from the statement and the beacon's signature. Anybody who has
+// the two can compute the same order. Without a signature it does nothing, because arrival counts.
 func (s *State) orderPlaces() {
 	if s.signature != nil {
 		statement := s.makeStatement()

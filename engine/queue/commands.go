@@ -7,13 +7,13 @@ import (
 
 // These are the commands of a waiting room. The comment of each ends with the type of its answer.
 type (
-	// Open opens a room, or changes one. The rules of a room can't change once registration has
-	// begun (QueueFrozen); rate and hold can. A room that has ended may open again, with the next draw.
-	// The answer is a *Record.
+	// Open opens a room, or changes one. The rules of a room can't change once registration has begun
+	// (QueueFrozen); the other settings can. A room that has ended may open again, with the next draw. The
+	// answer is a *Record.
 	Open struct{ Settings Settings }
 	// End closes the room for good: everybody may order. The answer is a *Record.
 	End struct{}
-	// Pause stops admissions, or lets them go on. The answer is a *Record.
+	// Pause stops admissions, or lets them go on. Visitors can join meanwhile. The answer is a *Record.
 	Pause struct{ On bool }
 	// Drain lets nobody join any more. The room ends once everybody in line is admitted. The answer is a *Record.
 	Drain struct{}
@@ -21,8 +21,9 @@ type (
 	// answer is a *Record.
 	Steer struct{ Rate int64 }
 	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or account,
-	// or 0. The command is refused (Conflict) if the person has an entry with another leaf (NotNow entered), or
-	// if the leaf belongs to another person (used). The answer is a *Placed.
+	// or 0. The command is refused (QueueClosed) if nobody can join now, and (Conflict) if the person has an
+	// entry with another leaf (NotNow entered), or if the leaf belongs to another person (used). The answer is
+	// a *Placed.
 	Join struct {
 		Leaf   draw.Hash
 		Class  draw.Class
@@ -43,7 +44,8 @@ type (
 		Leaf  draw.Hash
 		Buyer uint64
 	}
-	// Prove asks for the proof that an entry is under the root. The answer is a *Proof.
+	// Prove asks for the proof that an entry is under the root. It is refused (NotFound) before the closing,
+	// and for entries that came after it. The answer is a *Proof.
 	Prove struct{ Leaf draw.Hash }
 	// Get reads the room. The answer is a *Record.
 	Get struct{}

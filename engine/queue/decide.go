@@ -69,8 +69,8 @@ func (s *State) makeRecord() *Record {
 	return r
 }
 
-// decideOpen opens a room or changes one. Rules can't change once registration has begun; rate and
-// hold can.
+// decideOpen opens a room or changes one. Rules can't change once registration has begun; the other settings
+// can.
 func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	next := *wanted
 	next.Rules.Chain = next.Chain.Hash
@@ -110,8 +110,8 @@ func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }
 
-// changedRule returns the name of the first rule that differs, or "". The names are the API's names
-// of the fields.
+// changedRule returns the name of the first rule, or of the event, that differs, or "". The names are the API's
+// names of the fields.
 func changedRule(was, is *Settings) string {
 	a, b := &was.Rules, &is.Rules
 	switch {
@@ -171,7 +171,8 @@ func (s *State) decideDrain(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&DrainingFact{At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Draining = true })}
 }
 
-// decideSteer sets the rate of a room whose rate is steered. A room with a fixed rate ignores it.
+// decideSteer sets the rate of a room whose rate is steered. A room with a fixed rate, or one that has ended,
+// stays as it is.
 func (s *State) decideSteer(rate, at int64) engine.Decision {
 	if s.phase == NoRoom || !s.settings.Auto || s.settings.Rate == rate {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -374,9 +375,9 @@ func (s *State) decideServing(at int64) []engine.Fact {
 	return []engine.Fact{f}
 }
 
-// settingBack returns a fact that makes the room count on from now, if the clock was set back.
-// Without it, nobody would be admitted until the clock has come as far as before. The questions of
-// visitors cause it, because the timer waits for the same clock.
+// settingBack returns a fact that makes the room count on from now, if the clock was set back by more than
+// maxAtOnce; otherwise nil. Without it, nobody would be admitted until the clock has come as far as before. The
+// questions of visitors cause it, because the timer waits for the same clock.
 func (s *State) settingBack(at int64) []engine.Fact {
 	if s.phase != Ordered || at < s.settings.Rules.OpensAt || at >= s.servedAt-maxAtOnce {
 		return nil

@@ -102,7 +102,7 @@ func (s *State) findPlace(index uint32) (uint32, bool) {
 	return index, true
 }
 
-// isClosed returns whether the list was closed. The draw of a room that has ended stays known.
+// isClosed reports whether the list was closed. The draw of a room that has ended stays known.
 func (s *State) isClosed() bool { return s.settings != nil && s.root != draw.Hash{} }
 
 // makeStatement returns the draw's statement. It exists once the list is closed.
@@ -126,8 +126,8 @@ func (s *State) findOwned(person uint64) (uint32, bool) {
 // count returns how many entries there are.
 func (s *State) count() uint32 { return uint32(s.entries.Len()) } //nolint:gosec // at most MaxEntries
 
-// Next returns when the state wants its next Wake: to close the list, to give up waiting for the
-// beacon, or to admit.
+// Next returns when the state wants its next Wake: to close the list, to give up waiting for the beacon, or to
+// admit. It returns the zero time for never.
 func (s *State) Next() time.Time {
 	switch s.phase {
 	case NoRoom:

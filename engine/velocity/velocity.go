@@ -75,8 +75,8 @@ func ScaleLimit(own, rule int64, scale float64) int64 {
 	return rule
 }
 
-// RefuseFor refuses what a rule does not allow for another wait milliseconds. The rule's span is in
-// milliseconds, too.
+// RefuseFor returns the refusal of something that a rule does not allow now. wait is after how many
+// milliseconds the rule allows it again; span is the rule's, also in milliseconds.
 func RefuseFor(rule string, limit, span, wait int64) *engine.Refusal {
 	seconds := (wait + 999) / 1_000
 	return &engine.Refusal{
@@ -100,7 +100,8 @@ func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, add
 // Counts reports whether the rules apply to an order.
 func Counts(o *order.Order) bool { return o.Client != 0 }
 
-// RefuseOrder returns the refusal of another order of a buyer, or nil if the rules allow the order now.
+// RefuseOrder returns the refusal of another order of a buyer, or nil if the rules allow the order, and its
+// presale code, now.
 func (b *Buyers) RefuseOrder(o *order.Order, presale string, t Terms, at int64) *engine.Refusal {
 	if !Counts(o) {
 		return nil
@@ -121,7 +122,8 @@ func (b *Buyers) RefuseOrder(o *order.Order, presale string, t Terms, at int64) 
 	return b.RefuseGuess(o, presale, t, at)
 }
 
-// RefuseGuess returns the refusal of another presale code of a buyer, or nil if the rules allow one now.
+// RefuseGuess returns the refusal of another presale code of a buyer, or nil if the rules allow one now or
+// presale is "". It counts the wrong codes of the buyer and of the address.
 func (b *Buyers) RefuseGuess(o *order.Order, presale string, t Terms, at int64) *engine.Refusal {
 	if presale == "" || !Counts(o) {
 		return nil

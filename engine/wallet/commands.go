@@ -1,8 +1,8 @@
 package wallet
 
-// These are the commands of a wallet. Those with an ID are answered by *Reply; a repeat gets the
-// same entry. The same ID with other content is refused as IDEMPOTENCY_KEY_REUSED. The edge bounds
-// the length of the texts.
+// These are the commands of a wallet. Those with an ID are answered by *Reply; a repeat gets the same entry as
+// long as the movement is remembered. A Credit or Debit with a known ID and other content is refused as
+// IDEMPOTENCY_KEY_REUSED. The edge bounds the length of the texts.
 type (
 	// Credit adds money, or pending money, which a Clear or a Void ends.
 	Credit struct {

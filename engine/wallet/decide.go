@@ -64,8 +64,9 @@ func (s *State) decideMovement(e Entry) engine.Decision {
 	return s.enterEntry(e, content)
 }
 
-// findObjection returns the reason why a new movement is not possible, or nil. Credits are bounded
-// so that no sum can ever overflow.
+// findObjection returns the reason why a new movement is not possible, or nil: its amount is out of bounds, a
+// debit exceeds what is available, or no more movements can be remembered. Credits are bounded so that no sum
+// can ever overflow.
 func (s *State) findObjection(e *Entry) *engine.Refusal {
 	most := int64(MaxAmount)
 	if e.Kind != Debited {

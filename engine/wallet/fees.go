@@ -27,15 +27,15 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
 }
 
-// ReserveLine sets a fee aside.
+// ReserveLine adds the fact that sets a fee aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: c.Line.Quantity, Left: s.availableBalance() + replaced.Quantity - c.Line.Quantity,
 	})
 }
 
-// CommitLine debits a fee that is reserved. The entry's id is the order's, so an order's fee is one
-// movement.
+// CommitLine adds the facts that end the reservation of a fee and debit it. The entry's id is the order's, so
+// an order's fee is one movement.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
 	fee := Entry{
 		ID: c.Order, Kind: Debited, Amount: h.Quantity, Reason: IssueFee, Reference: c.Order.String(), At: max(at, s.last.At),
@@ -44,7 +44,7 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 	d.Facts = append(d.Facts, s.enterEntry(fee, fingerprintOf(&fee)).Facts...)
 }
 
-// ReleaseLine gives a fee back.
+// ReleaseLine adds the fact that gives a reserved fee back.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.availableBalance() + h.Quantity})
 }

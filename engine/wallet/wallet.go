@@ -13,12 +13,12 @@
 // What events earn comes as running totals of each event (keeper.Proceeds), whose differences
 // become entries. Money that goes back after it was paid out makes the balance negative.
 //
-// Invariants: balance and pending are the sums of the ledger; nothing is debited that is not
-// available; what is reserved never exceeds the balance; a movement that is remembered happens
-// once, however often it is sent. Limits: an amount, and what a wallet holds including its pending
-// credits, is at most MaxAmount; all credits of a wallet's life come to at most maxLife; there are
-// at most about maxRecent movements of 24 hours and as many pending credits, and new ones beyond
-// that are refused as OVERLOADED.
+// Invariants: balance and pending are the sums of the ledger; nothing is debited that is not available; a fee
+// is reserved only if the balance covers it and all others that are reserved; a movement that is remembered
+// happens once, however often it is sent. Limits: an amount, and what a wallet holds including its pending
+// credits, is at most MaxAmount; all credits of a wallet's life come to at most maxLife; there are at most
+// about maxRecent movements of 24 hours and as many pending credits, and new ones beyond that are refused as
+// OVERLOADED.
 package wallet
 
 import (
@@ -114,7 +114,7 @@ type State struct {
 	last    stamp // stamp of the last entry
 	entries int64 // number of entries
 
-	credited int64 // sums of all entries, minor units; credited includes pending credits
+	credited int64 // sums of what commands and fees have entered, minor units; credited includes pending credits
 	voided   int64
 	debited  int64
 	paid     int64 // part of debited that was paid out
@@ -147,8 +147,8 @@ func (s *State) makeRecord() *Record {
 	return &Record{Ref: s.ref, Balance: s.last.Balance, Pending: s.last.Pending, LifetimePayout: s.paid, Entries: s.entries}
 }
 
-// Next returns when the state wants its next Wake, to ask about reservations that nobody has
-// confirmed.
+// Next returns when the state wants its next Wake, to ask about reservations that nobody has confirmed. It
+// returns the zero time for never.
 func (s *State) Next() time.Time { return s.books.Next() }
 
 // availableBalance returns the part of the balance that is not reserved.
