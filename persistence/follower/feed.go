@@ -222,7 +222,7 @@ func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool)
 	return batches, since, overflow
 }
 
-// knowsEnd returns whether the ends of all writers are known (noteEnd).
+// knowsEnd reports whether the ends of all writers are known (noteEnd).
 func (f *feed) knowsEnd() bool {
 	select {
 	case <-f.endKnown:
@@ -263,7 +263,7 @@ func (f *feed) advance(to []position, delay time.Duration) {
 	f.waiters = waiting
 }
 
-// hasPassed returns whether all of these positions have been applied.
+// hasPassed reports whether all of these positions have been applied.
 func (f *feed) hasPassed(until []position) bool {
 	for _, p := range until {
 		if f.applied[p.writer] < p.batch {

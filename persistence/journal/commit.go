@@ -68,9 +68,10 @@ func (l *lane) commitBatch(b *batch) error {
 	}
 }
 
-// deliverRest sends the records that are not fenced until the server confirms them. After a failed attempt it sends
-// the same bytes again, with ON CONFLICT DO NOTHING: if the failed attempt did write the batch, the next one writes
-// nothing. An error means that there is no verdict, and that the node must give up.
+// deliverRest sends the records that are not fenced until the server confirms them, or says that some of them
+// are fenced by now (b.fenced). After a failed attempt it sends the same bytes again, with ON CONFLICT DO
+// NOTHING: if the failed attempt did write the batch, the next one writes nothing. An error means that there is
+// no verdict, and that the node must give up.
 func (l *lane) deliverRest(b *batch) error {
 	l.due.Store(b.formed.UnixNano())
 	defer l.due.Store(0)
@@ -196,9 +197,9 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 	return tag.RowsAffected() > 0, err
 }
 
-// judgeStreams asks the server which records of the batch are fenced, and puts their positions into b.fenced. If the
-// writer is closed, all records are. The server's answer about the other streams stays true until the writer's number of losses
-// rises, so the lane notes that number for them.
+// judgeStreams asks the server which records of the batch are fenced, and puts their positions into b.fenced.
+// If the writer is closed, all records are. If none is fenced, that stays true of their streams until the
+// writer's number of losses rises, so the lane notes that number for these streams.
 func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
 	p := b.bindParameters(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[paramStreams], p[paramEpochs], p[paramWriter]}, binaryFormat, binaryFormat)
@@ -254,8 +255,8 @@ func (l *lane) clearVerdict(ctx context.Context, b *batch) error {
 	return err
 }
 
-// isStored reports whether the journal holds the batch as it was last sent. If it holds something
-// different under the number, the error is ErrConflict.
+// isStored reports whether the journal holds the batch with the records that were encoded last. It does not
+// compare the facts themselves. If it holds something different under the number, the error is ErrConflict.
 func (l *lane) isStored(ctx context.Context, b *batch) (same bool, err error) {
 	found := false
 	p := b.bindParameters(l.writer, l.losses)

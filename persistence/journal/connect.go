@@ -86,10 +86,10 @@ func checkSafe(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// reconnect opens a new connection, makes the lane ask about all its claims again (doubtClaims), and makes sure that
-// the server still has the lane's last committed batch. After a failover to a standby that lagged behind, the server has lost its last commits, but it has all commits before them.
-// A lane writes one batch after another, so it is enough to look for the last one. If that is gone, reconnect returns
-// ErrLost.
+// reconnect opens a new connection, makes the lane ask about all its claims again (doubtClaims), and makes sure
+// that the server still has the lane's last committed batch. After a failover to a standby that lagged behind,
+// the server has lost its last commits, but it has all commits before them. A lane writes one batch after
+// another, so it is enough to look for the last one. If that is gone, reconnect returns ErrLost.
 func (l *lane) reconnect(ctx context.Context) error {
 	if err := l.connect(ctx); err != nil {
 		l.drop(ctx)

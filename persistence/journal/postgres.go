@@ -262,8 +262,8 @@ func (j *Postgres) Backlog() int {
 	return int(n)
 }
 
-// Waiting returns how long the oldest batch in flight has been waiting for its verdict. Callers refuse
-// work when this grows to seconds.
+// Waiting returns how long the oldest batch in flight has been waiting for its verdict; 0 if none is in flight.
+// Callers refuse work when this grows to seconds.
 func (j *Postgres) Waiting() time.Duration {
 	var longest time.Duration
 	for _, l := range j.lanes {
@@ -285,11 +285,11 @@ func (j *Postgres) Silent() time.Duration { return time.Since(time.Unix(0, j.ans
 // Stats are counters since Open, over all lanes.
 type Stats struct {
 	Batches int64 // statements that committed
-	Entries int64 // entries settled, barriers included
+	Entries int64 // entries that got their verdict with a batch, barriers included
 	Facts   int64 // facts made durable
 	Bytes   int64 // bytes of those facts
 	Retries int64 // attempts after the first of a batch
-	Fences  int64 // records refused because of a later claim
+	Fences  int64 // records refused because of a later claim, or because they need a refused record
 }
 
 // Stats reads the counters.

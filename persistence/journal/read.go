@@ -68,8 +68,9 @@ func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	return writers, nil
 }
 
-// CloseWriter fences a lane of a node that is taken for dead. Once it returns, nothing more is written under that
-// writer. Closing a closed writer changes nothing.
+// CloseWriter closes a writer, and so fences its lane: of a node that is taken for dead, or of this node when
+// the lane ends. Once it returns, nothing more is written under that writer. Closing a closed writer changes
+// nothing.
 func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
 	if _, err := j.pools.Of(int64(writer)).Exec(ctx, close, writer); err != nil {

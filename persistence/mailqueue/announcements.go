@@ -267,7 +267,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 // gives two mails here; they have the same Subject, so AddIn queues only one. A changed event is
 // news only for people who have a valid ticket; a cancelled one is told to all of them.
 func (p *page) mailsOf(o *order.Order) []Mail {
-	// Only an order that the organization gave away has no client.
+	// Only an order that the organization issued itself has no client.
 	given := o.Client == 0
 	out := []Mail{p.mailTo(o, o.Email, o.Name, given)}
 	// The buyer's mail names the order as its own. The mails to other
@@ -307,9 +307,9 @@ func hasTicket(o *order.Order, email string) bool {
 	return false
 }
 
-// mailTo makes the mail to one person of an order. given reports that the organization gave the
-// order away. The Subject contains the address in lower case, so that all mails to one person about
-// the same news have the same Subject, and AddIn queues only one of them.
+// mailTo makes the mail to one person of an order. given reports that the organization issued the order itself.
+// The Subject contains the address in lower case, so that all mails to one person about the same news have the
+// same Subject, and AddIn queues only one of them.
 func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	return Mail{
 		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Held: o.ID.String(), Event: p.Event, Was: p.Was, Reason: p.Reason,

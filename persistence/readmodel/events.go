@@ -267,9 +267,8 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	}
 	d.Between.addConditions(&c)
 	from, rank, order := "events e", unranked, "start_at, number"
-	// Ranking has to read each event that fits, so their number is limited: the inner query takes
-	// the events that begin soonest. It applies all conditions
-	// so far, so that the outer query needs none of them.
+	// Ranking has to read each event that fits, so their number is limited: the inner query takes the events
+	// that begin soonest. It applies all conditions so far, so that the outer query needs none of them.
 	if d.Ranked {
 		from, c.parts = fmt.Sprintf(`(SELECT * FROM events e WHERE %s ORDER BY start_at, number LIMIT %d) e`, strings.Join(c.parts, " AND "), maxRanked), []string{"true"}
 		rank = fmt.Sprintf(searchRank, c.addArg(a.writeExactQuery()), c.addArg(a.nearQuery()))
@@ -288,7 +287,8 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	return m.listEvents(ctx, from, c, rank, order, d.Limit)
 }
 
-// PastEvents lists the public events of an organization that are over, those that began last first.
+// PastEvents lists the public events of an organization that are completed, those that began last first.
+// Cancelled ones are left out.
 func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
@@ -297,8 +297,8 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 }
 
 // ProgramEvents lists an organization's public events that have a time of their own and that end at since or
-// later, cancelled ones too, but no drafts. Events that are not over at now come first, then the others; both
-// are sorted by their start.
+// later, whatever their status is, except drafts. Events that are not over at now come first, then the others;
+// both are sorted by their start.
 func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Time, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)

@@ -85,7 +85,7 @@ WHERE h.email = $1 AND e.category = $2 AND t.status = ANY($3) ORDER BY h.event_i
 	return append(held, more...), nil
 }
 
-// Holds returns whether a ticket is live and still in the hands of the holder with this version.
+// Holds reports whether a ticket is live and still in the hands of the holder with this version.
 func (m *Model) Holds(ctx context.Context, event int64, serial uint32, version byte) (bool, error) {
 	const find = `SELECT o.record FROM tickets t JOIN orders o ON o.id = t.order_id
 WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`

@@ -18,7 +18,7 @@ import (
 
 // This file is for followers that come after the read model: what they read of it within their own transactions.
 
-// Passed returns whether the read model has applied these batches, and committed that.
+// Passed reports whether the read model has applied these batches, and committed that.
 func Passed(ctx context.Context, tx pgx.Tx, batches []journal.Batch) (bool, error) {
 	const passed = `
 SELECT coalesce(bool_and(f.batch IS NOT NULL AND f.batch >= b.batch), true)

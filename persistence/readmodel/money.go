@@ -15,8 +15,9 @@ import (
 // attempts have been verified when their payers came back, and asking would be in vain.
 const FirstCheck = 2 * time.Minute
 
-// isUnsettled returns whether the provider may still report something about an attempt. An attempt that we let expire
-// or cancelled may still be paid at the provider, and after a failure the buyer may try again on the provider's page.
+// isUnsettled reports whether the provider may still report something about an attempt. An attempt that we let
+// expire or cancelled may still be paid at the provider, and after a failure the buyer may try again on the
+// provider's page.
 func isUnsettled(a *order.Attempt) bool {
 	switch a.Status {
 	case order.AttemptSucceeded, order.AttemptRefunded:
@@ -188,9 +189,9 @@ type Refund struct {
 	order.Refund
 }
 
-// RefundsDue lists at most limit refunds that the sweep is to send, or about which it is to ask: those that we
-// have to send ourselves and that have not been processed. Those that have been due for the longest time come
-// first. CheckRefund sets when to look again.
+// RefundsDue lists at most limit refunds that the sweep is to send, or about which it is to ask: those whose
+// money is still to be sent, and not by hand (order.Refund.Sends). Those that have been due for the longest
+// time come first. CheckRefund sets when to look again.
 func (m *Model) RefundsDue(ctx context.Context, before time.Time, limit int) ([]Refund, error) {
 	const due = `
 SELECT r.order_id, r.position, coalesce(p.provider, ''), r.reference, r.amount, r.reason, r.status, r.provider_ref, r.created_at,

@@ -51,7 +51,7 @@ func (t *Tail) LastBatch() int64 {
 // one another.
 type Tails struct {
 	ByWriter map[int32]*Tail
-	Order    []int32 // writers, oldest first
+	Order    []int32 // writers, by number
 	Facts    int     // number of facts in all Pending
 	seqs     map[int64]int64
 }
