@@ -132,8 +132,8 @@ type CustomerFilter struct {
 	Org    int64
 	Asked  readmodel.Asked
 	Events []int64 // the organization's events, in which Asked is looked for
-	Event  int64   // they have bought or hold tickets of this event
-	Tag    string  // they hold a ticket with this tag
+	Event  int64   // only customers who have bought or hold tickets of this event; 0: of any
+	Tag    string  // only customers who hold a ticket with this tag; "": with any or none
 	Sort   string  // recent, oldest or name
 	After  int64   // number of the last customer of the previous page
 	Limit  int
@@ -260,7 +260,7 @@ ORDER BY o.created_at DESC, o.id DESC LIMIT $4`
 func (s *Store) HeldOf(ctx context.Context, c *Customer, limit int) ([]Attendee, error) {
 	const held = attendeeColumns + `JOIN events e ON e.number = a.event_id
 WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $3`
-	rows, _ := s.pool.Query(ctx, held, c.Email, c.Org, limit) // collect returns its error
+	rows, _ := s.pool.Query(ctx, held, c.Email, c.Org, limit) // collectAttendees returns its error
 	list, err := collectAttendees(rows)
 	if err != nil {
 		return nil, fmt.Errorf("tickets of customer %d: %w", c.Number, err)

@@ -76,7 +76,7 @@ ORDER BY a.serial DESC LIMIT @limit`
 	args := f.Asked.Args()
 	args["event"], args["before"], args["statuses"], args["type"], args["tag"] = number, int64(before), statuses, f.Type, f.Tag
 	args["checked"], args["since"], args["limit"] = f.CheckedIn, f.Since, limit
-	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, args) // collect returns its error
+	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, args) // collectAttendees returns its error
 	list, err := collectAttendees(rows)
 	if err != nil {
 		return nil, fmt.Errorf("attendees of event %d: %w", number, err)

@@ -37,9 +37,9 @@ type Report struct {
 	Streams, Facts  int64
 	Records         int64 // the records with those facts
 	Events          int64
-	Tickets         int64    // issued
+	Tickets         int64    // issued and not refunded
 	Sold, Held      int64    // units of all ticket types that are sold, and that are held or reserved without being sold
-	Orphans         int64    // reservations without an order, which presumed abort will release
+	Orphans         int64    // units and seats of reservations without an order, which presumed abort will release
 	Seats           int64    // of completed and unpaid orders
 	Findings        []string // what is wrong; empty if nothing is
 	FindingsOmitted int64    // findings beyond those listed
@@ -60,8 +60,8 @@ func (r *Report) find(format string, args ...any) {
 // Clean reports whether the audit found nothing wrong.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
-// Run audits every stream, one event at a time. It returns an error only if it can't read the
-// journal; the report says what is wrong with the facts.
+// Run audits every stream, one event at a time. It returns an error only if it can't read or decode the
+// journal; the report says what else is wrong with the facts.
 func Run(ctx context.Context, j Journal) (*Report, error) {
 	r := &Report{}
 	there, err := j.Records(ctx) // counted first, because a live journal grows in the meantime

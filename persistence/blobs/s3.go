@@ -84,7 +84,8 @@ func (s *S3) Put(ctx context.Context, key, path, mediaType string) error {
 	return nil
 }
 
-// Open reads a range of the object under the key, as it arrives.
+// Open reads a range of the object under the key, as it arrives. For an empty range it does not ask the store,
+// not even whether there is such an object.
 func (s *S3) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	var options minio.GetObjectOptions
 	if length == 0 {

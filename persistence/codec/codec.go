@@ -2,8 +2,8 @@
 //
 //	uvarint length of the rest | uvarint fact type | CBOR map with integer keys
 //
-// and the facts of one journal record follow one another. A snapshot is one
-// CBOR map. Fields are added, never renumbered; golden bytes are tests.
+// and the facts of one journal record follow one another. A snapshot is one CBOR map. Fields are added, never
+// renumbered; tests compare what is written with golden bytes.
 package codec
 
 import (

@@ -83,7 +83,7 @@ func (p *pacedWriter) encodeList(list reflect.Value, chunk int) error {
 	return nil
 }
 
-// encodeStep encodes a value, writes the encoding from the byte number without on, and rests.
+// encodeStep encodes a value, writes the encoding without its first bytes, as many as without says, and rests.
 func (p *pacedWriter) encodeStep(v reflect.Value, without int) error {
 	p.item.Reset()
 	if err := encoding.MarshalToBuffer(v.Interface(), &p.item); err != nil {

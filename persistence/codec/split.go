@@ -6,9 +6,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Split splits off the first fact of a record's bytes without decoding it. It returns the fact's
-// type, its CBOR map, and the bytes of the facts after it. It returns ErrTruncated for bytes that
-// AppendFact did not write.
+// Split splits off the first fact of a record's bytes without decoding it. It returns the fact's type, its CBOR
+// map, and the bytes of the facts after it. It returns ErrTruncated if AppendFact can't have written the bytes.
 func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size == 0 || size > uint64(len(b)-n) {
@@ -23,7 +22,7 @@ func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	return engine.FactType(t), one[n:], rest, nil
 }
 
-// AppendBody appends a fact to dst, whose type is typ and whose body is its CBOR map, encoded already.
+// AppendBody appends a fact to dst. typ is the fact's type, and body is its CBOR map, encoded already.
 func AppendBody(dst []byte, typ engine.FactType, body []byte) []byte {
 	var head [binary.MaxVarintLen16]byte
 	n := binary.PutUvarint(head[:], uint64(typ))

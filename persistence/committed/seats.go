@@ -52,10 +52,10 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 	return m, true
 }
 
-// Load makes an event's map known by asking its actor. The facts that are committed while ask runs
-// are collected, so that no fact between the answer and the first observed fact is missed. If
-// several callers load the same map at once, each of them asks, and the latest answer stands. If
-// Retain has run or another Load of the map has failed since the question, facts may have been missed, and Load asks again.
+// Load makes an event's map known by asking its actor. The facts that are committed while ask runs are
+// collected, so that no fact between the answer and the first observed fact is missed. If several callers load
+// the same map at once, each of them asks, and the latest answer stands. If Retain has run or another Load of
+// the map has failed since the question, facts may have been missed, and Load asks again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })

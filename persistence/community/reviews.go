@@ -64,7 +64,7 @@ func (s *Store) Review(ctx context.Context, id uuid.UUID) (*Review, error) {
 	return r, nil
 }
 
-// ReplyToReview sets the organizer's answer.
+// ReplyToReview sets the organizer's answer, and returns the review, or ErrNotFound.
 func (s *Store) ReplyToReview(ctx context.Context, id uuid.UUID, reply string) (*Review, error) {
 	r, err := s.review(ctx, `UPDATE reviews SET reply = $2 WHERE id = $1 RETURNING `+reviewColumns, id, reply)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) ReplyToReview(ctx context.Context, id uuid.UUID, reply string) (
 	return r, nil
 }
 
-// HideReview hides a review from everybody, or shows it again.
+// HideReview hides a review from everybody, or shows it again. It returns the review, or ErrNotFound.
 func (s *Store) HideReview(ctx context.Context, id uuid.UUID, hidden bool) (*Review, error) {
 	r, err := s.review(ctx, `UPDATE reviews SET hidden = $2 WHERE id = $1 RETURNING `+reviewColumns, id, hidden)
 	if err != nil {

@@ -46,9 +46,9 @@ func readContent(row pgx.Row) (*course.Content, error) {
 	return c, json.Unmarshal(document, c)
 }
 
-// Edit changes what an event teaches. change gets what Read returns, and its result is written; if change returns an
-// error, nothing is written. An advisory lock on the event lets one edit run at a time. A row lock would not do,
-// because the first edit finds no row to lock.
+// Edit changes what an event teaches. change gets what Read returns and changes it; Edit writes and returns the
+// changed course. If change returns an error, nothing is written. An advisory lock on the event lets one edit
+// run at a time. A row lock would not do, because the first edit finds no row to lock.
 func (s *Store) Edit(ctx context.Context, event int64, change func(*course.Content) error) (c *course.Content, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('courses', $1))`, event); err != nil {

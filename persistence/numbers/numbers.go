@@ -1,5 +1,5 @@
-// Package numbers hands out the numbers of events and ticket types. They are parts of ids, by which
-// any node finds the actors.
+// Package numbers hands out the numbers of events, ticket types and promo codes. They are parts of ids, by
+// which any node finds the actors.
 //
 // It takes blocks from sequences of Postgres, and remembers for a day which number a command got
 // (table command_numbers), so that a repeated command makes nothing new. Any goroutine may call its

@@ -25,8 +25,8 @@ type Broadcast struct {
 	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
-	// These count the recipients by what has become of their mails. The rest of the recipients
-	// still wait.
+	// Recipients counts all who are to get the broadcast. Sent and Suppressed count those of them whose mails
+	// have come to an end. The rest of the recipients still wait.
 	Recipients int64
 	Sent       int64
 	Suppressed int64 // recipients who got no mail, because their address is suppressed
@@ -57,10 +57,10 @@ FROM broadcasts b CROSS JOIN LATERAL (
   SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed
   FROM broadcast_recipients WHERE broadcast = b.id) r `
 
-// AddBroadcast stores a broadcast and its recipients: the people who attend with a valid ticket and
-// have not unsubscribed. Each address is a recipient once, however many tickets it has. If a
-// broadcast with this id is stored already, b becomes that one, and added is false. The error is
-// *Limited if the event has had limit broadcasts within LimitTime.
+// AddBroadcast stores a broadcast and its recipients: the people who attend with a valid ticket (one with
+// b.Tag, unless that is empty) and get bulk mail from the organization. Each address is a recipient once,
+// however many tickets it has. If a broadcast with this id is stored already, b becomes that one, and added is
+// false. The error is *Limited if the event has had limit broadcasts within LimitTime.
 //
 // tx must also queue the broadcast's mails, so that no broadcast is stored without them.
 func (s *Store) AddBroadcast(ctx context.Context, tx pgx.Tx, b *Broadcast, limit int) (added bool, err error) {

@@ -1,6 +1,6 @@
-// Package outreach owns the plain tables of the people to whom organizations write in bulk: their
-// followers, and the addresses that get no bulk mail. The edge and the mail queue call it. It has
-// no goroutine.
+// Package outreach owns the plain tables of the people to whom organizations write in bulk: their followers,
+// the broadcasts with their recipients, and the addresses that get no bulk mail. The edge and the mail queue
+// call it. It has no goroutine.
 //
 // Addresses are stored, and must be given, in lower case.
 package outreach

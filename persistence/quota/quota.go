@@ -39,7 +39,7 @@ type Config struct {
 	Pool  *pgxpool.Pool
 	Log   *slog.Logger
 	Full  func() bool // reports whether there is no room for more on the disk
-	Scale float64     // multiplies all quotas; 0: there is none
+	Scale float64     // multiplies Unproven and Unpaid; 0: there are no quotas
 	Paid  int64       // how many bytes a day an organization may write once somebody has paid it
 }
 
@@ -154,8 +154,8 @@ func (c *Counter) take(org, bytes int64, day time.Time, fresh bool) *Exceeded {
 	return nil
 }
 
-// read adds what an organization has pending to the table, and reads and returns what all nodes have counted, and
-// its quota.
+// read adds what an organization has pending to the table, and then reads and returns how much all nodes have
+// counted for it, and its quota.
 func (c *Counter) read(ctx context.Context, org int64, day time.Time) (used, most int64, err error) {
 	if err := c.add(ctx, c.takePending(org)); err != nil {
 		return 0, 0, err

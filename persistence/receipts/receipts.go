@@ -40,7 +40,7 @@ type Receipt struct {
 	Amount   int64          // minor units
 	Currency string
 	Asked    int64 // what the attempt asks for, minor units; 0 without one
-	Fits     bool  // it is in the order's currency
+	Fits     bool  // whether it is in the order's currency
 	Day      time.Time
 	Payer    string
 	Words    string // what the payer wrote

@@ -34,8 +34,8 @@ type Run struct {
 
 const columns = `event, reason, total, after, refunded, skipped, started_at, finished_at`
 
-// Start begins a run, or a new one if an earlier one has finished. A run that has not finished is
-// left as it is.
+// Start begins an event's run, or a new one if an earlier one has finished, and returns it. A run that has not
+// finished is left as it is, and is returned instead.
 func (s *Store) Start(ctx context.Context, event int64, reason string, total int64) (*Run, error) {
 	const start = `
 INSERT INTO refund_runs AS r (event, reason, total, after) VALUES ($1, $2, $3, $4)

@@ -49,8 +49,8 @@ type Body struct {
 	Cut  bool   `json:"cut"` // whether Text is only the beginning
 }
 
-// Vault seals failures for the table, because they contain what people are called and where they live
-// (*secrets.Master).
+// Vault seals failures for the table, because they contain names and addresses of people. A *secrets.Master is
+// one.
 type Vault interface {
 	Seal(label string, context, text []byte) []byte
 	Open(label string, context, sealed []byte) ([]byte, error)
@@ -155,7 +155,8 @@ func (l *Log) findRoom(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// encodeFailure writes a failure as JSON. It leaves <, > and & as they are, which would have six bytes each.
+// encodeFailure writes a failure as JSON. It leaves <, > and & as they are, because each would take six bytes
+// if it were escaped.
 func encodeFailure(f *Failure) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Filter selects which of an organization's requests to list. Zero fields select all.
+// Filter selects which of an organization's requests to list. A field that is zero leaves none out, except Org
+// and Limit.
 type Filter struct {
 	Org        int64
 	Key        int64
 	Route      string
-	StatusFrom int // lowest HTTP status to list
+	StatusFrom int // lowest HTTP status to list; it counts only if StatusTo is set
 	StatusTo   int // highest HTTP status to list
 	From, To   time.Time
 	Before     *Place // only requests after this place in the list
@@ -29,7 +30,8 @@ type Place struct {
 // Place returns the entry's place.
 func (e *Entry) Place() Place { return Place{e.At.UnixMicro(), e.Number} }
 
-// List returns requests, the newest first. A request may appear some seconds after it was answered.
+// List returns the requests of the last week (Kept) that a filter selects, the newest first. A request may
+// appear some seconds after it was answered.
 func (l *Log) List(ctx context.Context, f Filter) ([]Entry, error) {
 	const list = `
 SELECT number, org, key, at, took * interval '1 microsecond' AS took, status, method, route, request_id, client,

@@ -33,7 +33,7 @@ import (
 
 const every = 10 * time.Minute // pause between two sweeps
 
-// Keeper drops days that are older than their retention.
+// Keeper drops the days of a journal that are older than its retention.
 type Keeper struct {
 	home      *pgxpool.Pool
 	pool      *pgxpool.Pool // database of the journal, or of one shard of it
@@ -69,8 +69,8 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep drops the days that are older than their retention, the oldest first, up to a day that has
-// to stay. Its error says why that day has to stay.
+// Sweep drops the days that are older than the retention, the oldest first, up to a day that has to stay. Its
+// error says why that day has to stay.
 func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 	days, err := journal.Days(ctx, k.pool)
 	if err != nil {
@@ -121,6 +121,8 @@ func (k *Keeper) raiseFloors(ctx context.Context, day time.Time) error {
 	return nil
 }
 
+// raiseFloor makes a stream's latest snapshot its floor and deletes the snapshots before it, if that snapshot
+// contains the fact last and is founded. It returns an error if the snapshot can't be read.
 func (k *Keeper) raiseFloor(ctx context.Context, stream int64, name string, last int64) error {
 	v, frozen, err := k.snapshots.Load(ctx, stream, snapshot.Latest)
 	if err != nil || v.Seq < last {

@@ -25,8 +25,8 @@ type Room struct {
 	Opened int64 // how often the event's room was opened
 }
 
-// MaxPerOrg is how many rooms that have not ended an organization may have: each is looked after every
-// second. Two that are opened at the same moment may make it one more.
+// MaxPerOrg is how many rooms that have not ended an organization may have: each is looked after every second.
+// If two are opened at the same moment, there may be one more.
 const MaxPerOrg = 50
 
 // ErrTooMany says that an organization has as many rooms as it may have.

@@ -12,10 +12,10 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Publish makes the next version of an organization's map from its draft, and returns it, or nil if
-// there is no such map. If the newest version was made from the same draft, it is returned instead,
-// and so is a version that the same command made within a day. It returns ErrTooManyVersions if it
-// refuses, and the error of expand unwrapped. The map is locked while expand runs.
+// Publish makes the next version of an organization's map from its draft, and returns it, or nil if there is no
+// such map. If the newest version was made from the same draft, it is returned instead, and so is a version
+// that the same command made within the last day. The error wraps ErrTooManyVersions if the map has as many
+// versions as it may, and the error of expand if expand refuses the draft. The map is locked while expand runs.
 func (s *Store) Publish(ctx context.Context, command [16]byte, org int64, id uuid.UUID, expand Expand) (*Version, error) {
 	var v *Version
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {

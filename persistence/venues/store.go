@@ -20,9 +20,9 @@ const selected = `SELECT m.id, m.public_id, coalesce(m.org, 0), m.name, m.seats,
 			array_agg(published_at ORDER BY version DESC) AS published
 		FROM venue_map_versions WHERE map = m.id) v `
 
-// Create adds a map to an organization, or returns ErrTooMany. If the same command comes again
-// within a day, which is how long commands may be repeated, it returns the map that the command has
-// made, or nil if that is another organization's.
+// Create adds a map to an organization, or returns ErrTooMany. If the same command comes again within a day,
+// which is how long commands may be repeated, it returns the map that the command has made, or nil if that map
+// is another organization's.
 func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -61,8 +61,8 @@ func refuseIfFull(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) e
 	return err
 }
 
-// Save replaces the draft of an organization's map and returns the map, or nil if there is none.
-// Published versions stay as they are, and so does the time of the last change if nothing changes.
+// Save replaces the draft of an organization's map and returns the map, or nil if there is none. Published
+// versions stay as they are. If the new draft is the same as the old one, UpdatedAt stays too.
 func (s *Store) Save(ctx context.Context, org int64, id uuid.UUID, d Draft) (*Map, error) {
 	tag, err := s.pool.Exec(ctx, `UPDATE venue_maps SET name = $3, seats = $4, draft = $5,
 		updated_at = CASE WHEN (name, seats, draft::text) IS DISTINCT FROM ($3, $4, $5::json::text) THEN now() ELSE updated_at END

@@ -34,7 +34,7 @@ type Map struct {
 	Name      string
 	Seats     int // how many seats the draft has
 	CreatedAt time.Time
-	UpdatedAt time.Time // when the draft was last saved
+	UpdatedAt time.Time // when the draft was last changed, or the map last shared
 	Versions  []Version // what was published of it, the newest first
 }
 

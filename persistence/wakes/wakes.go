@@ -1,6 +1,7 @@
-// Package wakes keeps at which times actors that are not loaded want to be woken. It also keeps which actors
-// were loaded when a node last ended: Journal.Claim notes every actor that is activated, so that work that a
-// crash cut off is continued at the next start. It is a table and has no goroutine; package cluster calls it.
+// Package wakes keeps the times at which actors that are not loaded want to be woken. It also keeps which
+// actors were loaded when a node last ended: Journal.Claim notes every actor that is activated, so that work
+// that a crash cut off is continued at the next start. It is a table and has no goroutine; package cluster
+// calls it.
 package wakes
 
 import (
