@@ -38,7 +38,7 @@ type (
 		Language string `cbor:",omitempty"`
 	}
 	// PlaceAll asks for several orders: either all are made or none. The orders are the organization's own, so
-	// velocity, codes and holds of a Place are ignored. The answer is an *AllReply.
+	// the velocity rules do not bind them, and their codes and holds are ignored. The answer is an *AllReply.
 	PlaceAll struct{ Orders []Place }
 	// GetOrder reads an order. The answer is an *OrderReply.
 	GetOrder struct{ Order engine.OrderID }

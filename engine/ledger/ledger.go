@@ -29,28 +29,28 @@ import (
 
 // Book holds the orders of an event, from placing to their end. Use New.
 type Book struct {
-	home           int64         // number of the event
-	openOrders     tables.Orders // orders that are unpaid, or whose end some keeper has not acknowledged yet
-	lateOrders     tables.Orders // closed orders whose record is kept: money may still move, a ticket has moved, or a refund has brought the record back
-	closedOrders   tables.Closed // ids and outcomes of orders that were forgotten
-	unitsTaken     int64         // units that are being placed or are in unpaid orders
-	unitsInPlacing int64         // the part of unitsTaken that is being placed
-	buyers         velocity.Buyers
-	expiry         tables.Heap
-	lateDue        tables.Queue // when late orders may be forgotten
+	home           int64           // number of the event
+	openOrders     tables.Orders   // orders that are unpaid, or whose end some keeper has not acknowledged yet
+	lateOrders     tables.Orders   // closed orders whose record is kept: money may still move, a ticket has moved, or a request has brought the record back
+	closedOrders   tables.Closed   // ids and outcomes of closed orders, whether or not their record is kept
+	unitsTaken     int64           // units that are being placed or are in unpaid orders
+	unitsInPlacing int64           // the part of unitsTaken that is being placed
+	buyers         velocity.Buyers // what the velocity rules count
+	expiry         tables.Heap     // when unpaid orders have to be looked at
+	lateDue        tables.Queue    // when late orders may be forgotten
 
-	epoch     int32  // this field and those below are volatile
-	counter   uint32 // serials made by this activation
-	placing   map[engine.OrderID]*placing
-	alive     paged.Queue[keeper.Claim]     // claims in the order of their serials; the serial of the first live one is the floor
-	settling  map[engine.OrderID]places.Set // places whose keepers have not acknowledged the order's end (places.Of)
-	toClose   []engine.OrderID              // orders whose end is acknowledged but not yet journaled
-	closeAt   int64
-	placeDue  tables.Queue
-	sendDue   tables.Queue
-	returnDue tables.Queue
-	returning map[keeper.Serial]returning // refunds whose tickets are being given back, by the refunds' serials
-	moving    map[engine.OrderID]*moving
+	epoch     int32                            // this field and those below are volatile
+	counter   uint32                           // serials made by this activation
+	placing   map[engine.OrderID]*placing      // orders that wait for their keepers
+	alive     paged.Queue[keeper.Claim]        // claims in the order of their serials; the serial of the first live one is the floor
+	settling  map[engine.OrderID]places.Set    // places whose keepers have not acknowledged the order's end (places.Of)
+	toClose   []engine.OrderID                 // orders whose end is acknowledged but not yet journaled
+	closeAt   int64                            // unix milliseconds when toClose is journaled; 0 if it is empty
+	placeDue  tables.Queue                     // when orders and tickets have waited long enough for their keepers
+	sendDue   tables.Queue                     // when ends are told to keepers again
+	returnDue tables.Queue                     // when returns and moves are told to keepers again
+	returning map[keeper.Serial]returning      // refunds whose tickets are being given back, by the refunds' serials
+	moving    map[engine.OrderID]*moving       // tickets that wait for a new place, by their orders
 	moved     map[keeper.Serial]engine.OrderID // orders of moved tickets whose move the calendar has not acknowledged, by the moves' serials
 	expired   []engine.OrderID                 // orders that may have expired, to be looked at by the next Wake
 }

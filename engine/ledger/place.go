@@ -165,7 +165,7 @@ func (b *Book) startPlacing(p *placing) engine.Decision {
 
 // decideGranted notes that a keeper has granted. The last grant makes the order, completes the one with late
 // money, or moves the ticket. It is too late if the event no longer sells or the buyer has tried too many
-// codes: then the order is dropped.
+// codes: then the order is dropped, or late money is sent back.
 func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decision {
 	if m := b.moving[c.Order]; m != nil && m.serial == c.Serial {
 		return b.decideMoveGranted(t, m, c, at)
@@ -337,9 +337,9 @@ func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
 }
 
-// decideInquire answers a keeper that asks about its reservations. Those of unpaid orders are confirmed, those
-// of ended orders and moves are told their end, and those that no order knows are released. About orders that
-// are still being placed it says nothing.
+// decideInquire answers a keeper that asks about its reservations. It confirms those of unpaid orders and
+// releases those that no order knows. If an order has ended, or its ticket has moved, it tells the keeper so
+// again. About orders that are still being placed and tickets that wait for a new place it says nothing.
 func (b *Book) decideInquire(c keeper.Inquire) engine.Decision {
 	var d engine.Decision
 	var confirmed []keeper.Claim

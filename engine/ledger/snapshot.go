@@ -30,9 +30,9 @@ type FrozenOrders struct {
 // FrozenBuyers are the orders that the velocity rules count, as columns with one entry for each order. They are
 // fields of the event's snapshot, too.
 type FrozenBuyers struct {
-	MadeAt   paged.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
-	MadeBy   paged.Field[uint64] `cbor:"51,keyasint"`
-	MadeFrom paged.Field[uint64] `cbor:"52,keyasint"`
+	MadeAt   paged.Field[int64]  `cbor:"50,keyasint"` // unix milliseconds when each was made
+	MadeBy   paged.Field[uint64] `cbor:"51,keyasint"` // its buyer (order.CustomerOf)
+	MadeFrom paged.Field[uint64] `cbor:"52,keyasint"` // hash of the address that it came from
 }
 
 // Freeze returns a copy for a snapshot. It shares the pages of orders with the book, and copies only the due
