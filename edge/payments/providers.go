@@ -110,7 +110,7 @@ var Providers = []Definition{
 	{
 		Name:   transfer.Name,
 		Kind:   KindTransfer,
-		Window: transfer.Window, // Open takes Window and Currencies from the account
+		Window: transfer.Window, // the function Open takes Window and Currencies from the account instead
 		Open: func(cfg Config, _ http.RoundTripper, _ *slog.Logger) (psp.Provider, error) {
 			return transfer.New(cfg.Transfer)
 		},
@@ -125,7 +125,8 @@ type Config struct {
 	Transfer transfer.Account
 }
 
-// Gateway is a configured provider, with its row of Providers.
+// Gateway is a configured provider, with its row of Providers. For bank transfers, the row has the account's
+// currencies and window.
 type Gateway struct {
 	Definition
 	psp.Provider
@@ -157,7 +158,8 @@ func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
 	return g, nil
 }
 
-// Provider returns the provider of that name, or ErrNotConfigured.
+// Provider returns the provider of that name. Unlike Choose, it has none for an empty name. The error may be
+// ErrNotConfigured.
 func (g *Gateways) Provider(name string) (psp.Provider, error) {
 	if name == "" {
 		return nil, &psp.Error{Kind: psp.ErrNotConfigured}
@@ -228,8 +230,8 @@ func (g *Gateways) Coins(ctx context.Context) ([]nowpayments.Coin, error) {
 // Close closes the idle connections. Calls under way finish.
 func (g *Gateways) Close() { g.transport.CloseIdleConnections() }
 
-// newTransport keeps enough connections open for a rush. Each provider's client bounds how many of
-// them are in use.
+// newTransport makes the transport of the calls to all providers. It keeps enough idle connections open for a rush.
+// Each provider's client bounds how many of them are in use.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 3 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -246,8 +248,8 @@ type disputeLister interface {
 	ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error)
 }
 
-// ListDisputes returns the disputes that a notice may be about. id is the Dispute of the notice. A provider that
-// reports no disputes has none. The call changes nothing, so it may be repeated.
+// ListDisputes returns the disputes that a notice may be about. id is the Dispute of the notice. It returns nil if the
+// provider reports no disputes to us. The call changes nothing, so it may be repeated.
 func (g *Gateway) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
 	if p, ok := g.Provider.(disputeLister); ok {
 		return p.ListDisputes(ctx, id)

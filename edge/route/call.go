@@ -22,7 +22,7 @@ type Credentials struct {
 
 // Principal is who sends a request, as far as the request's credentials prove it.
 type Principal struct {
-	Kinds Auth   // the kinds of the credentials; Public if there are none
+	Kinds Auth   // the kinds of the credentials; Public if there are none, and also if the row is for the public
 	User  int64  // the user's number in a JWT; 0 without one
 	Email string // the address of a JWT's user
 	// EmailProven reports whether the person who opened a JWT's session has proven to own the

@@ -100,8 +100,8 @@ func (m *meter) admitBytes(now time.Time, n int) bool {
 	return true
 }
 
-// refuseBody answers a request whose body fasthttp did not read. A body of a length that its operation takes was
-// refused for want of room in the budget, which passes, so it gets OVERLOADED; any other gets PAYLOAD_TOO_LARGE.
+// refuseBody answers a request whose body fasthttp did not read. A body whose announced length its operation takes was
+// refused because the budget was spent. That passes, so it gets OVERLOADED; any other body gets PAYLOAD_TOO_LARGE.
 // fasthttp has forgotten the headers of a chunked request by then, so that one always counts as too large.
 func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	limit := s.operationLimit(&ctx.Request.Header)
@@ -113,8 +113,8 @@ func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 }
 
 // readBody returns the request's body after checking its size and its type. The row may allow less than fasthttp
-// has read. For a row that declares no body the bytes are returned unchecked: either nobody reads them, or the
-// row's handler checks them itself, as answerAgent does.
+// has read. An empty body is refused if the row needs one, and is nil otherwise. For a row that declares no body only
+// the size is checked: either nobody reads the bytes, or the row's handler checks them itself, as answerAgent does.
 func readBody(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 	body := ctx.Request.Body()
 	if len(body) > op.BodyLimit() {

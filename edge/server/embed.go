@@ -9,8 +9,8 @@ import (
 )
 
 // embedPage serves an event for a frame in other sites' pages. It is the only page that may stand in a frame, and
-// only on the origins that the organization has listed. An event that nobody may see is answered with 404 and the
-// same page, which then says so.
+// only on the origins that the organization has listed. An event that the public may not see is answered with 404 and
+// the same page, which then says that there is no such event.
 func (s *Server) embedPage(page *web.EmbedPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)

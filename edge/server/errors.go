@@ -31,9 +31,9 @@ type failure struct {
 	} `json:"meta"`
 }
 
-// refusalOf returns what the client is told about an error. A refusal is told as it is. A missed deadline or an
-// unreachable database becomes UNAVAILABLE, which tells the client to try again. Everything else becomes INTERNAL
-// without details, because its text may say how the service is built.
+// refusalOf returns what the client is told about an error. A refusal with a code of CodeTable is told as it is. A
+// missed deadline, a cancelled context or an unreachable database becomes UNAVAILABLE, which tells the client to try
+// again. Everything else becomes INTERNAL without details, because its text may say how the service is built.
 func refusalOf(err error) *engine.Refusal {
 	var refusal *engine.Refusal
 	switch {
@@ -45,8 +45,8 @@ func refusalOf(err error) *engine.Refusal {
 	return engine.Refuse(engine.Internal, nil)
 }
 
-// answerError answers the request with the error, in the envelope. Only errors that nobody foresaw are logged:
-// refusals are everyday answers.
+// answerError answers the request with the error, in the envelope. It logs the error only if the answer is INTERNAL,
+// because other refusals are everyday answers.
 func (s *Server) answerError(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	refusal := refusalOf(err)
 	if refusal.Code == engine.Internal {
@@ -72,8 +72,9 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 		f.Error.Details = nil
 		_ = json.MarshalWrite(&buf, &f, route.Encoding) // strings always encode
 	}
-	// Each status has the header that its RFC asks for. Retry-After is taken from the refusal where it names a
-	// time, and is otherwise a random 1 to 3 seconds, so that clients do not come back together.
+	// Each status has the header that its RFC asks for. Retry-After is 1 second while an earlier request with the
+	// same key runs. Otherwise it is the time that the refusal names or, for a 503 or 429 that is worth a repeat, a
+	// random 1 to 3 seconds, so that clients do not come back together.
 	h := &ctx.Response.Header
 	switch {
 	case status == fasthttp.StatusUnsupportedMediaType:

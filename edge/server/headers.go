@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// These are the headers of every answer. Browsers may call the API from any origin that the node is
+// These are names and values of headers of answers. Browsers may call the API from any origin that the node is
 // told to allow. That is safe because credentials are bearer tokens, which no browser sends by
 // itself: another site has nothing to misuse.
 var (
@@ -56,7 +56,7 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerNoSniff, noSniff)
 	h.SetCanonical(headerReferrer, noReferrer)
 	policy := h.PeekBytes(headerPolicy)
-	if !bytes.Contains(policy, framed) { // the older header can name no origins
+	if !bytes.Contains(policy, framed) { // X-Frame-Options can name no origins
 		h.SetCanonical(headerFrame, noFrame)
 	}
 	if len(policy) == 0 {

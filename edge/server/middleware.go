@@ -134,7 +134,7 @@ func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	s.metrics.inFlight.Dec()
 }
 
-// Handle is the outermost handler: every request comes through it.
+// Handle is the outermost handler: every request that fasthttp could read comes through it.
 func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findOperation) }
 
 // findOperation serves a request by its path. A request whose borders are ambiguous is refused before the router
@@ -216,8 +216,8 @@ func (s *Server) newRouter() *router.Router {
 	return r
 }
 
-// failUnrouted answers a request that matches no operation with err, or with RATE_LIMITED if its address has sent
-// too many of these.
+// failUnrouted answers a request that matches no operation with err, or with RATE_LIMITED if its address has made too
+// many public reads, among which such requests count.
 func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	if limited := s.countUnrouted(ctx, x); limited != nil {
 		err = limited
@@ -254,7 +254,7 @@ type operation struct {
 	observers *observers
 	names     buckets.Names
 	tagged    bool // its answers have an entity tag
-	// perform carries the request out and, if it succeeds, writes the answer.
+	// perform carries the request out and writes the answer. If it returns an error, nothing is written yet.
 	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
 }
 

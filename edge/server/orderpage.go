@@ -90,9 +90,8 @@ func refusalIn(body []byte) (code, reason string) {
 	return answer.Error.Code, details.Reason
 }
 
-// orderOf returns what the page shows for a request. A request without a token comes from a payer whom the
-// provider has led back. Nothing is looked up for it, so it does not reveal
-// which orders exist.
+// orderOf returns what the page shows for a request. A request without a token is taken for one of a payer whom the
+// provider has led back. Nothing is looked up for such a request, so the page does not reveal which orders exist.
 func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, error) {
 	query := ctx.QueryArgs()
 	token := string(query.Peek("token"))

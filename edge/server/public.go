@@ -32,8 +32,8 @@ type packs struct {
 	bytes int
 }
 
-// packed is one answer in one compression. The first request compresses the body inside once; other requests for
-// the same tag wait for it.
+// packed is one answer in one compression. The first request for a tag compresses the body; other requests for the
+// same tag wait until that is done.
 type packed struct {
 	once sync.Once
 	body []byte

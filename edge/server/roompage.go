@@ -75,7 +75,7 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	var joined struct{ Data api.JoinedQueue }
 	if a.Status != fasthttp.StatusCreated {
 		refused := &web.Room{Refused: reasonOf(a.Body), Invitation: invitation, Party: form.GetUintOrZero("party")}
-		if refused.Refused == string(engine.NotFound) { // the link has run out, so the form asks for another
+		if refused.Refused == string(engine.NotFound) { // the link is not valid any more, or never was: the form asks for another
 			refused.Invitation = ""
 		}
 		p.showRoom(ctx, refused, a.Status)

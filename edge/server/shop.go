@@ -156,12 +156,12 @@ func serveCover(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(web.Cover(category, id))
 }
 
-// keptCovers is how many drawn covers are kept in memory. Each has some 30 KB, so they take about 8 MB.
+// keptCovers is how many drawn covers are kept in memory at most. Each has some 30 KB, so they take about 8 MB.
 const keptCovers = 256
 
 // sharedCover serves the same picture as PNG, for link previews in messengers. Drawing one takes 0.2 s of a
 // processor, so a stranger must not be able to make the server draw many. It draws only pictures of events that
-// everybody may see, one at a time, and keeps the last ones.
+// everybody may see, one at a time, and keeps up to keptCovers of them.
 func (s *Server) sharedCover() fasthttp.RequestHandler {
 	var mu sync.Mutex
 	drawn := make(map[string][]byte) // the picture of each event

@@ -355,8 +355,8 @@ func (m *Provider) refusalError(a psp.Answer) *psp.Error {
 	return m.client.Fail(kind, fmt.Sprintf("status %d: %s: %s", a.Status, e.Title, e.Detail))
 }
 
-// macOf returns what the address of notices carries for a reference: the hex HMAC-SHA256 of
-// the reference under our key at Mollie.
+// macOf returns what the address of notices carries for a reference: the hex HMAC-SHA256, under our key at Mollie, of
+// the words "notice of" and the reference.
 func (m *Provider) macOf(reference string) string {
 	mac := hmac.New(sha256.New, []byte(m.client.Account.SecretKey))
 	mac.Write([]byte("notice of " + reference))

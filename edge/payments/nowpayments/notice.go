@@ -54,7 +54,7 @@ const maxDepth = 16
 var errDepth = errors.New("too deep")
 
 // sortKeys writes a JSON text again without spaces and with the keys of every object sorted, as
-// JavaScript does: the provider signs that text. Numbers and texts stay as they are. Lists are
+// JavaScript does: the provider signs that text. Numbers stay as they are; appendText writes the texts. Lists are
 // written as lists or, with listsAsObjects, as objects with the indexes as keys.
 func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -155,7 +155,7 @@ func appendList(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (_ 
 }
 
 // appendText appends a text as JSON.stringify writes it. It does not escape slashes, <, > and &,
-// nor characters beyond ASCII. Go's encoder escapes two line separators in every case, so
+// nor characters beyond ASCII. Go's encoder escapes the separators U+2028 and U+2029 in every case, so
 // appendText puts them back.
 func appendText(out []byte, s string) []byte {
 	var b bytes.Buffer

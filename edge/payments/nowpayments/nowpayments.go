@@ -95,9 +95,8 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	}, nil
 }
 
-// Check refuses a price that can't be paid: in a currency that has no coins, with an unknown coin,
-// or below the coin's minimum. The refusal must come before a payment begins: then no coins have
-// been sent.
+// Check refuses a price that can't be paid: in a currency other than Currencies, with a coin that is not enabled for
+// us, or below the coin's minimum. The refusal must come before a payment begins: then no coins have been sent.
 func (n *Provider) Check(ctx context.Context, p psp.Price) error {
 	if err := n.client.RefuseCurrency(p.Currency, Currencies); err != nil {
 		return err
@@ -189,8 +188,8 @@ func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// minimumOf returns the least amount of a payment in the coin, in US cents. It rounds up: an amount
-// below the true minimum must not pass.
+// minimumOf returns the least amount of a payment in the coin, in US cents, and keeps it for coinsTime. It rounds up,
+// because an amount below the true minimum must not pass. It returns 0 if the answer names no minimum.
 func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	n.mu.Lock()
 	kept := n.minimums[coin]

@@ -259,13 +259,13 @@ func isID(id string) bool {
 }
 
 // Verify calls GET /v2/checkout/orders/{id}. If the buyer has approved the order, Verify captures
-// it, which takes the money. It captures no order of a charge that is over: the buyer would pay for
-// nothing. A charge without an id is one whose Begin gave no answer. The buyer never got its
-// address, so nobody can have paid it.
+// it, which takes the money. It captures no order of a charge that is over, because the buyer would pay for
+// nothing: such a charge is Cancelled. A charge without an id is one whose Begin gave no answer. The buyer never got
+// its address, so nobody can have paid it.
 func (p *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	o, err := p.readOrder(ctx, of)
 	switch {
-	// PayPal forgets an order that nobody approves within hours.
+	// If nobody approves an order, PayPal forgets it after some hours. Its charge has expired.
 	case errors.Is(err, psp.ErrUnknownReference) && isID(of.ProviderID):
 		return psp.Outcome{Status: psp.Expired, ProviderID: of.ProviderID}, nil
 	case err != nil:
@@ -296,8 +296,8 @@ func (p *Provider) readOrder(ctx context.Context, of psp.Asked) (*order, error) 
 }
 
 // captureOrder calls POST /v2/checkout/orders/{id}/capture. PayPal captures an order only once, so
-// the call needs no idempotency key. If another call came first, PayPal says so, and captureOrder
-// reads what that call has done.
+// the call needs no idempotency key. If PayPal says that another call came first or that the order is not approved,
+// captureOrder reads the order again.
 func (p *Provider) captureOrder(ctx context.Context, of psp.Asked, o *order) (psp.Outcome, error) {
 	out := new(order)
 	issue, err := p.callForIssue(ctx, psp.Request{Method: http.MethodPost, Path: "/v2/checkout/orders/" + o.ID + "/capture", Body: struct{}{}}, out,
@@ -359,7 +359,7 @@ func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	if c == nil {
 		return psp.RefundOutcome{}, p.client.Fail(psp.ErrDeclined, "refund: nothing was paid")
 	}
-	// The buyer has the money already.
+	// If all of the money has gone back, the buyer has it already.
 	if captures[c.Status] == psp.Refunded {
 		return psp.RefundOutcome{Status: psp.RefundProcessed, Amount: cmp.Or(r.Amount, c.Amount.toMinor()), Currency: c.Amount.Currency}, nil
 	}

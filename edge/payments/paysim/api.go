@@ -13,8 +13,8 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// currencies are the currencies that Paystack accepts. All other providers of the simulator take
-// any.
+// currencies are the currencies that Paystack's part accepts. NOWPayments' part accepts only US dollars, and the other
+// parts have no such list.
 var currencies = map[string]bool{"GHS": true, "KES": true, "NGN": true, "USD": true, "ZAR": true}
 
 // unknownReference is the advice that Paystack gives when somebody asks for a transaction that it
@@ -71,8 +71,8 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply)
 	if t.Currency == "" {
 		t.Currency = "NGN"
 	}
-	// Paystack draws a reference for a merchant who names none. Ours depends on the seed and on the
-	// number of calls, so that a run can be repeated.
+	// Paystack draws a reference for a merchant who names none. Ours depends on the seed, the buyer's address and
+	// the number of calls, so that a run can be repeated.
 	if t.Reference == "" {
 		t.Reference = "T" + strconv.FormatUint(faults.Scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
 	}
@@ -267,9 +267,9 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// refundLocked makes the refund if at least its amount is left of the payment; an amount of 0 stands for all
-// that is left. It cannot tell a repeat from a second refund, because Paystack has no idempotency key. The
-// caller holds the ledger's lock.
+// refundLocked makes the refund if at least its amount is left of the payment and no mode refuses it; an amount of 0
+// stands for all that is left. It cannot tell a repeat from a second refund, because Paystack has no idempotency key.
+// The caller holds the ledger's lock.
 func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	now := s.cfg.Now()
 	// Refunds that are still on their way count as gone, or two of them could return the same
@@ -286,7 +286,7 @@ func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	case r.Amount > left:
 		return invalid("Refund amount cannot be more than transaction amount", "Reduce the amount")
 	}
-	// The mode is asked last, so that it counts only calls which would otherwise succeed.
+	// The mode "refundrefused" is asked last, so that it counts only calls which would otherwise succeed.
 	if s.ledger.RefusesRefund(t) {
 		return refused(400, "Your balance is not enough to fulfil this request", "insufficient_balance", "Top up your balance, and try again")
 	}

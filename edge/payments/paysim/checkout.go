@@ -33,8 +33,8 @@ func (s *Sim) accessCode(id int64) string {
 	return n + (tag + "00000000")[:tagLength]
 }
 
-// byCode finds the transaction of an access code, or returns nil if the tag is wrong. It takes the
-// ledger's lock.
+// byCode finds the transaction of an access code, or returns nil if the tag is wrong or the ledger does not have the
+// transaction. It takes the ledger's lock.
 func (s *Sim) byCode(code string) *ledger.Transaction {
 	if len(code) <= tagLength {
 		return nil
@@ -64,7 +64,7 @@ button{font:inherit;padding:.5rem 1.25rem;margin:.25rem .5rem .25rem 0;cursor:po
 </body></html>
 `))
 
-// checkout writes the page where a buyer pays. The answer of initialize has its address.
+// checkout writes the page where a buyer pays. The answer to the call that opened the charge has the page's address.
 func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.calls[opCheckout].Add(1)
 	t := s.byCode(param(ctx, "code"))
@@ -100,7 +100,8 @@ func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
 }
 
 // pay answers POST /checkout/{code}: the visitor pays, fails or gives up. The outcome comes as a form or
-// as JSON. The answer sends the browser back to the shop.
+// as JSON. The answer sends the browser back to the shop. If the shop has given no address, the answer is JSON or the
+// checkout page, as the request was.
 func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.calls[opPay].Add(1)
 	t := s.byCode(param(ctx, "code"))
@@ -118,8 +119,8 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 		writeJSON(ctx, 400, paystack.Failure{Message: err.Error()})
 		return
 	}
-	// The modes of this call replace the transaction's own, so that a test may decide at the
-	// checkout what goes wrong.
+	// The modes of this call replace the transaction's own, unless it is paid already, so that a test may decide at
+	// the checkout what goes wrong.
 	s.ledger.Lock()
 	if len(modes) > 0 && t.Outcome != ledger.Success {
 		t.Modes.Store(&modes)

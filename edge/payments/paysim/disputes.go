@@ -28,9 +28,9 @@ var disputeEvents = map[string]string{
 	ledger.DisputeLost:   "charge.dispute.closed",
 }
 
-// MoveDispute opens a bank's dispute about a payment of Stripe, Mollie or PayPal, or moves it on to
-// a status: needs_response, under_review, won or lost. It returns false if there is no such payment
-// or status.
+// MoveDispute opens a dispute about a payment of Stripe, Mollie or PayPal, or moves it on to a status:
+// needs_response, under_review, won or lost. It also queues the webhook about that. It returns false if there is no
+// such payment or status, or if no money of the payment has come.
 func (s *Sim) MoveDispute(reference, status string) bool {
 	event := disputeEvents[status]
 	if event == "" {
@@ -60,8 +60,8 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]string{"status": in.Status})
 }
 
-// readDispute answers GET /v1/disputes/{id} of Stripe. It has the payment intent only if the caller asks
-// for it (expand[]), as at Stripe.
+// readDispute answers GET /v1/disputes/{id} of Stripe. The answer has the whole payment intent if the caller asks
+// for it (expand[]), and only the intent's id otherwise, as at Stripe.
 func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	which, expand := param(ctx, "id"), query(ctx, "expand[]")
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, stripeDisputeID)

@@ -24,8 +24,8 @@ type delivery struct {
 	of    *ledger.Transaction
 	// Nil for a webhook about the charge itself or its dispute.
 	refund *ledger.Refund
-	// The status that the webhook tells, of the refund or of the dispute. The refund may have moved
-	// on by the time of sending.
+	// The status that the webhook tells, of the refund, the dispute or the coins (NOWPayments), which may have moved
+	// on by the time of sending. If it is empty, the webhook tells the payment's status at that time.
 	status string
 	// The webhook is about the transaction's dispute.
 	dispute bool
@@ -97,8 +97,8 @@ func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duratio
 }
 
 // queueEvent queues an event once, several times or never, as the modes demand. They may also delay it or have it
-// signed wrongly. The random draws depend only on the event's name, the transaction's reference and the refund's id,
-// so that a run can be repeated.
+// signed wrongly. Nothing is queued if there is no address to send it to. The random draws depend only on the
+// event's name, the transaction's reference and the refund's id, so that a run can be repeated.
 func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.webhookURL(d.of) == "" {
 		return

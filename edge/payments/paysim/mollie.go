@@ -64,7 +64,8 @@ func (a mollieAmount) minor() (int64, bool) {
 	return n, ok && n > 0
 }
 
-// createMollie answers POST /v2/payments. A repeat with the same idempotency key gets the same payment.
+// createMollie answers POST /v2/payments. A repeat with the same idempotency key gets the same payment, or is refused
+// if it asks for other money.
 func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Amount      mollieAmount      `json:"amount"`
@@ -214,8 +215,8 @@ func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// mollieRefunds answers GET /v2/payments/{id}/refunds, the newest first. Each page has a link that
-// begins with the first refund of the next page.
+// mollieRefunds answers GET /v2/payments/{id}/refunds, the newest first. Each page but the last has a link to the next
+// page, which names that page's first refund.
 func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	which, from, limit := param(ctx, "id"), query(ctx, "from"), queryInt(ctx, "limit", 50, 1, 250)
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)

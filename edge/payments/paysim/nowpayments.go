@@ -40,7 +40,7 @@ var coins = []coin{
 // leastDeposit is the smallest deposit of every coin, in US cents.
 const leastDeposit = 1_00
 
-// coinOf finds a coin by its ticker.
+// coinOf finds a coin by its ticker, in upper or lower case. It returns nil if there is none.
 func coinOf(ticker string) *coin {
 	i := slices.IndexFunc(coins, func(c coin) bool { return strings.EqualFold(c.code, ticker) })
 	if i < 0 {
@@ -170,7 +170,7 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// minorUnits reads a decimal of a currency. It returns false if the text has more places than the
+// minorUnits reads a decimal of a currency. It returns false if the text is no number, or has more places than the
 // currency.
 func minorUnits(n json.Number, currency string) (int64, bool) {
 	decimals := engine.DecimalsOf(currency)

@@ -91,7 +91,7 @@ func toPaypalMoney(minor int64, currency string) paypalMoney {
 }
 
 // createPaypal answers POST /paypal/v2/checkout/orders. A repeat with the same request id gets the same
-// order.
+// order, or is refused if it asks for other money.
 func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Intent string `json:"intent"`
@@ -388,8 +388,8 @@ func (s *Sim) paypalEvent(d *delivery) map[string]any {
 }
 
 // signPaypal signs a webhook. PayPal itself signs with an RSA key, and a shop asks PayPal whether
-// the signature is right. The simulator uses an HMAC in its place, because shops ask it in the same
-// way.
+// the signature is right. The simulator signs with an HMAC instead, which makes no difference to a shop, because the
+// shop asks the simulator whether the signature is right.
 func (s *Sim) signPaypal(h http.Header, secret string, body []byte, at time.Time) {
 	stamp := at.UTC().Format(time.RFC3339)
 	h.Set("Paypal-Transmission-Id", "69cd13f0-d67a-11e5-baa3-778b53f4ae55")

@@ -7,10 +7,11 @@
 //
 // The default run of boxoffice, `boxoffice paysim`, tests and load runs use it. Its transactions are in memory
 // and bounded (package ledger): a restart forgets them. The seed, the modes and each transaction's reference
-// decide what it does, never the order in which calls happen to arrive.
+// decide what it does, not the order in which calls about different transactions arrive. Only references that it makes
+// itself depend on that order.
 //
 // Start serves on a listener. Stop ends the waits that modes impose, lets calls that are under way finish, drops
-// webhooks that are not sent yet, and returns when all goroutines of the simulator have ended. One dispatcher
+// webhooks that are not sent yet, and returns when the goroutines of the simulator have ended. One dispatcher
 // and a few workers send the webhooks; everything else runs on the server's goroutines, under the ledger's lock,
 // which is held for microseconds.
 package paysim
@@ -84,11 +85,11 @@ type Config struct {
 	// FirstID is the number of the first transaction, 4,400,000,000 by default. No shop may have
 	// met this number or a later one, because checkout links are made of the numbers.
 	FirstID int64
-	// RefundStep is how long a refund is pending, and then how long it is processing; 1 s by
-	// default.
+	// RefundStep is how long a refund of Paystack's part is pending, and then how long it is processing; 1 s by
+	// default. Refunds of the other parts end at once. The mode "refundslow" replaces both.
 	RefundStep time.Duration
-	// WebhookRetry is the time before an unanswered webhook is sent again; 3 min by default, as at Paystack
-	// itself.
+	// WebhookRetry is the time before a webhook that was not answered with 200 is sent again; 3 min by default, as
+	// at Paystack itself.
 	WebhookRetry time.Duration
 	// Now is the clock of statuses, time.Now by default. Webhooks use the real clock in any case.
 	Now func() time.Time
@@ -193,7 +194,7 @@ func (s *Sim) Start(ln net.Listener) {
 	<-accepting.called
 }
 
-// firstAccept is a listener that tells when a server first accepts a connection. By then the server
+// firstAccept is a listener that closes called when a server first waits for a connection. By then the server
 // knows its listener and can be stopped.
 type firstAccept struct {
 	net.Listener
@@ -210,7 +211,7 @@ func (l *firstAccept) Accept() (net.Conn, error) {
 }
 
 // Stop ends the simulator and waits for its goroutines, at most until ctx ends. It may be called
-// more than once, and also if Start never was.
+// more than once, and also without Start.
 func (s *Sim) Stop(ctx context.Context) error {
 	// The waits that modes impose end first, or the server would wait for them.
 	s.stopped.Do(func() { close(s.stop) })
@@ -252,8 +253,8 @@ func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }
 
-// Transactions returns up to limit rows in the order of their ids, beginning with the id from. A status of ""
-// means any. The next page begins at next, which is 0 after the last page.
+// Transactions returns up to limit rows, and at most ledger.AuditPage, in the order of their ids, beginning with the
+// id from. A status of "" means any. The next page begins at next, which is 0 after the last page.
 func (s *Sim) Transactions(from int64, status string, limit int) (rows []ledger.Row, next int64) {
 	return s.ledger.Rows(from, status, limit)
 }

@@ -193,9 +193,9 @@ func (s *Sim) unauthorized(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// perform does a task together with the faults that its modes draw. Faults before run leave nothing
-// done; "lost" and "malformed" strike after it, so that the caller cannot know what was done. No
-// lock is held during a pause.
+// perform does a task together with the faults that its modes draw. "slow" only delays the task. "timeout", "reset"
+// and "error" strike before run, so that nothing is done. "lost" and "malformed" strike after it, so that the caller
+// cannot know what was done. No lock is held during a pause.
 func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
 	if set, ok := s.dice.Strikes(t.modes, "slow", name); ok {
 		s.pause(s.dice.Latency(set, name))

@@ -239,7 +239,7 @@ func (s *Sim) readStripeRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// stripeEvent makes the body of a webhook of Stripe. Disputes have ids of their own, so that a shop
+// stripeEvent makes the body of a webhook of Stripe. Events about disputes have ids of their own, so that a shop
 // does not take them for repeats of the payment's event.
 func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	s.ledger.Lock()

@@ -140,9 +140,9 @@ func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	return psp.RefundOnce(ctx, p.client, p, r, p.findRefunds, p.sendRefund)
 }
 
-// sendRefund calls POST /refund, under a key for this attempt. If Paystack refuses because all of
-// the charge has gone back already, by a chargeback or from the provider's dashboard, the buyer has
-// the money.
+// sendRefund calls POST /refund, with a note for this attempt. Paystack refuses if all of the charge has gone back
+// already, by a chargeback or from the provider's dashboard. Then the buyer has the money, and the refund counts as
+// processed, provided that Verify also says that the charge was refunded.
 func (p *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
 	var data refund
 	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
@@ -236,7 +236,8 @@ func (p *Provider) call(ctx context.Context, method, path string, body, data any
 }
 
 // refusalError makes an error of a refusal by Paystack: money that went back, duplicate or unknown reference, or else
-// declined. Its docs give 404 for an unknown reference, but the live API has been seen to answer 400 with the code.
+// declined. Paystack's docs give 404 for an unknown reference, but the live API has been seen to answer 400 with the
+// code.
 func (p *Provider) refusalError(status int, e envelope) *psp.Error {
 	kind := psp.ErrDeclined
 	switch {

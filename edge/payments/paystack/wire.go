@@ -165,11 +165,10 @@ func (n notice) readNotice() psp.Notice {
 	}
 }
 
-// minor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
-// an error.
+// minor is an amount in minor units. It comes as a number, or as digits in quotes.
 type minor int64
 
-// UnmarshalJSON reads 5000 and "5000".
+// UnmarshalJSON reads 5000 and "5000". It leaves m as it is for null; anything else is an error.
 func (m *minor) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil

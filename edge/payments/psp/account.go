@@ -13,9 +13,9 @@ import (
 type Account struct {
 	URL       string // base address; the provider's own by default
 	SecretKey Secret // our key at the provider, which also proves Paystack's and Mollie's notices
-	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
-	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
-	// the other. Of PayPal it is the webhook's id. Without it all their notices are refused.
+	// NoticeSecret proves the notices of the other providers: NOWPayments' IPN secret, Flutterwave's secret
+	// hash, or Stripe's endpoint secret (several, with commas between them, while one replaces another). For
+	// PayPal it is the webhook's id. Without it all notices of these providers are refused.
 	NoticeSecret Secret
 	NoticeURL    string        // where the provider sends its notices; only for providers that get this address with each charge
 	Timeout      time.Duration // longest time of a call with its retries; default 10 s
@@ -41,7 +41,8 @@ func (a Account) WithDefaults(address string) Account {
 	return a
 }
 
-// CheckFields refuses an invalid address, and a live key without TLS.
+// CheckFields refuses an address that is not http(s)://host or that carries credentials. It also refuses plain http
+// for a key that begins as Stripe's, Paystack's or Mollie's live keys do.
 func (a Account) CheckFields() error {
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {

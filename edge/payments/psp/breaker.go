@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// breaker stops calls to a provider that keeps failing. After a pause it lets one call through: if
-// that succeeds the others follow, otherwise the pause begins again.
+// breaker stops calls to a provider that keeps failing. After a pause it lets one call through. If the provider
+// turns out to be healthy, all calls pass again; if it turns out not to be, the pause begins again.
 type breaker struct {
 	Breaker
 
@@ -16,19 +16,19 @@ type breaker struct {
 	open     bool
 	until    time.Time // the end of the pause
 	probing  bool      // the one call after the pause is under way
-	era      int       // changes whenever the breaker opens; the result of a call of an earlier era is ignored
+	era      int       // changes whenever the breaker opens or closes; the result of a call of an earlier era is ignored
 }
 
 // verdict is what a call says about the provider's health.
 type verdict int
 
 const (
-	neutral verdict = iota // nothing: the caller gave up, or nothing was sent
+	neutral verdict = iota // nothing: the caller gave up, nothing was sent, or the provider limits our rate
 	healthy
 	unhealthy
 )
 
-// pass lets one call through. The caller gives it to endCall when the call has ended.
+// pass lets one call through. The caller gives the pass to endCall when the call has ended.
 type pass struct {
 	era   int
 	probe bool
@@ -51,7 +51,8 @@ func (b *breaker) admit(now time.Time) (pass, time.Duration) {
 	return pass{era: b.era, probe: true}, 0
 }
 
-// endCall takes in a call's verdict and reports whether the breaker opened or closed.
+// endCall takes in a call's verdict, and reports whether this made the breaker open or close. It ignores calls that
+// were admitted in an earlier era.
 func (b *breaker) endCall(p pass, v verdict, now time.Time) (opened, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

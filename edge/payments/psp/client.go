@@ -24,14 +24,14 @@ import (
 const (
 	maxAnswer      = 1 << 20                // bytes of a provider's answer
 	maxSaid        = 200                    // bytes of a provider's words that are kept
-	readTries      = 3                      // for a read, the first included
+	readTries      = 3                      // tries of a read, the first one included
 	retryStep      = 100 * time.Millisecond // mean wait before the first retry, doubled for each further one
-	slotWait       = time.Second            // for a free slot
+	slotWait       = time.Second            // longest wait for a free slot
 	waitersPerSlot = 4                      // callers that may wait, per slot
 )
 
-// Client makes calls to one provider. It bounds how many calls are under way, and makes none while the breaker
-// is open. It repeats failed reads a few times, and cuts secrets from what comes back.
+// Client makes calls to one provider. It bounds how many calls are under way. While the breaker is open it makes
+// none, except one after each pause. It repeats failed reads a few times, and cuts secrets out of errors.
 type Client struct {
 	provider string
 	Account  Account
@@ -42,9 +42,9 @@ type Client struct {
 	log      *slog.Logger
 
 	KeyHeader, KeyPrefix string            // how the key is sent
-	RepeatHeader         string            // where a request's key stands
-	Headers              map[string]string // that all calls carry beside those
-	Hidden               Secret            // what is cut out of words beside the key; empty for nothing
+	RepeatHeader         string            // the header that carries Request.Key
+	Headers              map[string]string // further headers of all calls
+	Hidden               Secret            // another secret that is cut out of errors, as the key is; empty for none
 }
 
 // NewClient makes the client of an account. It sends the key as a bearer, and a request's key as Idempotency-Key.
@@ -73,17 +73,17 @@ type Request struct {
 	Bearer  string // an access token that is sent in place of the account's key; empty for none
 	Reads   bool   // it changes nothing at the provider, although it is no GET
 	Key     string // by which the provider knows a repeat; empty for none
-	Version string // of the provider's API; empty for none
+	Version string // of Stripe's API, as the header Stripe-Version; empty for none
 }
 
-// Answer is what came back, with any status below 500 except 429.
+// Answer is what came back. Its status is 200 to 299, or 400 to 499 without 429: all others are errors.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
 // Do makes the call and hands the answer to read, whose error becomes the call's. If read returns
-// ErrFault, that counts against the provider like a 5xx.
+// ErrFault, that counts against the provider like a 5xx, and a call that only reads is tried again.
 func (c *Client) Do(ctx context.Context, r Request, read func(Answer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Account.Timeout)
 	defer cancel()
@@ -126,7 +126,8 @@ func (c *Client) Fetch(ctx context.Context, r Request, declined func(Answer) *Er
 	})
 }
 
-// admitCall asks the breaker to let a call through. The caller must end the pass (tellBreaker or endCall).
+// admitCall asks the breaker to let a call through, or returns ErrPaused. Without an error, the caller must end the
+// pass (tellBreaker or endCall).
 func (c *Client) admitCall() (pass, error) {
 	p, wait := c.breaker.admit(time.Now())
 	if wait > 0 {
@@ -187,7 +188,7 @@ func (c *Client) busyError() *Error {
 	return e
 }
 
-// attempt makes the call up to tries times, as long as there is time and the fault may pass.
+// attempt makes the call up to tries times. It tries again only after ErrFault and while ctx lasts.
 func (c *Client) attempt(ctx context.Context, r Request, read func(Answer) error, tries int) error {
 	for try := 1; ; try++ {
 		a, err := c.sendOnce(ctx, r)
@@ -256,13 +257,14 @@ func (c *Client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, c.connectionError(ctx, err)
 	}
-	if r.Bearer != "" { // it may be echoed, as the key may
+	if r.Bearer != "" { // the provider may echo the token
 		b = bytes.ReplaceAll(b, []byte(r.Bearer), []byte(mask))
 	}
 	return c.sort(resp, b)
 }
 
-// sort returns the answer, or an error if its status or its length makes it a fault.
+// sort returns the answer. It returns ErrThrottled for the status 429, and ErrFault for an answer that is too long or
+// has a status below 200, from 300 to 399, or from 500 on.
 func (c *Client) sort(resp *http.Response, body []byte) (Answer, error) {
 	switch {
 	case len(body) > maxAnswer:
@@ -279,7 +281,8 @@ func (c *Client) sort(resp *http.Response, body []byte) (Answer, error) {
 	return Answer{Status: resp.StatusCode, Body: body}, nil
 }
 
-// readRetryAfter reads the header's seconds, at most an hour; 0 if there is none.
+// readRetryAfter reads the seconds of the header Retry-After, at most an hour. It returns 0 if the header is missing
+// or is a date.
 func readRetryAfter(h http.Header) time.Duration {
 	s, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || s < 0 {
@@ -333,14 +336,16 @@ func (c *Client) RefuseCurrency(currency string, supported []string) error {
 	return e
 }
 
-// RefuseBelow refuses an amount below the minimum, which is in minor units.
+// RefuseBelow returns the refusal of an amount that the caller has found to be below the minimum, which is in minor
+// units.
 func (c *Client) RefuseBelow(minimum int64, currency string) error {
 	e := c.Fail(ErrTooLittle, "")
 	e.Details = BelowMinimum{Minimum: string(Major(minimum, currency)), Currency: currency}
 	return e
 }
 
-// IsReference reports whether a text may be a charge's reference: it has only characters that Paystack takes, too.
+// IsReference reports whether a text may be a charge's reference: it has 1 to 64 characters, and only such as Paystack
+// takes.
 func IsReference(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
@@ -352,9 +357,10 @@ func IsReference(s string) bool {
 	}) < 0
 }
 
-// Receive takes a value out of a channel; the caller must put one back. The value is something that only a call
-// to the provider can renew, such as a token. A caller that waits until ctx ends gets the error of a call
-// without an answer, and the breaker counts that against the provider.
+// Receive takes a value out of a channel; after success the caller must put one back. The value is something that only
+// a call to the provider can renew, such as a token. If the channel is empty, Receive waits, unless the breaker is
+// open (ErrPaused). If ctx's time runs out first, the error is ErrTimeout, and the breaker counts that against the
+// provider.
 func Receive[T any](ctx context.Context, c *Client, from <-chan T, what string) (T, error) {
 	select {
 	case v := <-from:

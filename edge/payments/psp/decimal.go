@@ -22,10 +22,11 @@ func Major(minor int64, currency string) json.Number {
 // kept, because no amount may pass through a floating-point number.
 type Decimal string
 
-// maxDecimal bounds an amount's digits, and maxExponent its power of ten.
+// maxDecimal bounds the characters of an amount before its exponent. The exponent itself, with its sign, must have
+// fewer than maxExponent characters.
 const maxDecimal, maxExponent = 60, 4
 
-// UnmarshalJSON reads 42, "42.00" and 1e-7.
+// UnmarshalJSON reads 42, "42.00" and 1e-7. It refuses what Rat refuses, and leaves d as it is for null.
 func (d *Decimal) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" || string(b) == `"null"` {
 		return nil
@@ -37,7 +38,7 @@ func (d *Decimal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Rat returns the amount's value; false if it is not a number or is below 0.
+// Rat returns the amount's value; false if the text is no number, is too long, or is below 0.
 func (d Decimal) Rat() (*big.Rat, bool) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	if d == "" || len(mantissa) > maxDecimal || len(exponent) > maxExponent-1 || strings.ContainsAny(string(d), "/_x") {
@@ -47,7 +48,8 @@ func (d Decimal) Rat() (*big.Rat, bool) {
 	return r, ok && r.Sign() >= 0
 }
 
-// ToMinor returns the amount in minor units of a currency, rounded down.
+// ToMinor returns the amount in minor units of a currency, rounded down. It returns 0 if Rat finds no amount, or if
+// the amount does not fit into 64 bits.
 func (d Decimal) ToMinor(currency string) int64 {
 	r, ok := d.Rat()
 	if !ok {
@@ -56,7 +58,7 @@ func (d Decimal) ToMinor(currency string) int64 {
 	return Floor(r.Mul(r, big.NewRat(engine.ScaleOf(engine.DecimalsOf(currency)), 1)))
 }
 
-// Floor rounds a value that is not negative down to a whole number.
+// Floor rounds a value that is not negative down to a whole number. It returns 0 if that does not fit into 64 bits.
 func Floor(r *big.Rat) int64 {
 	n := new(big.Int).Quo(r.Num(), r.Denom())
 	if !n.IsInt64() {
@@ -65,7 +67,8 @@ func Floor(r *big.Rat) int64 {
 	return n.Int64()
 }
 
-// ShowPlain writes the amount without an exponent, for people.
+// ShowPlain writes the amount without an exponent, rounded to 18 decimal places, for people. It returns "" if Rat
+// finds no amount.
 func (d Decimal) ShowPlain() string {
 	r, ok := d.Rat()
 	if !ok {
@@ -91,13 +94,13 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// IsNumber reports whether a text is a whole number of at most 64 bits.
+// IsNumber reports whether a text is a whole number from 0 on, of at most 64 bits.
 func IsNumber(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 64)
 	return err == nil
 }
 
-// Unquote returns a JSON value without its quotes, if it has some.
+// Unquote returns a JSON value without its quotes, if it has some. Escapes in the value stay as they are.
 func Unquote(b []byte) string {
 	s := string(b)
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {

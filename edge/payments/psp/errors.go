@@ -9,11 +9,11 @@ import (
 	"boxoffice/engine"
 )
 
-// These are the reasons why a call gave no answer. Match with errors.Is.
+// These are the reasons why a call failed. Match with errors.Is.
 var (
 	ErrNotConfigured      = errors.New("not configured")
 	ErrTimeout            = errors.New("no answer in time")
-	ErrFault              = errors.New("failed")                // unreachable, 5xx or an answer that makes no sense
+	ErrFault              = errors.New("failed")                // unreachable, 5xx, a redirect, or an answer that makes no sense
 	ErrPaused             = errors.New("paused after failures") // the breaker is open; nothing was sent
 	ErrBusy               = errors.New("too many calls")        // our own limit; nothing was sent
 	ErrThrottled          = errors.New("rate limited")          // the provider's limit
@@ -47,8 +47,8 @@ var codes = map[error]engine.Code{
 	ErrNotice:             engine.Validation,
 }
 
-// Error says why a call gave no answer. It is safe to log: secrets are cut from what the provider
-// said. Clients are told only its Refusal.
+// Error says why a call failed. It is safe to log: secrets are cut from what the provider said. Clients get only its
+// Refusal.
 type Error struct {
 	Provider   string
 	Kind       error         // one of the Err values above

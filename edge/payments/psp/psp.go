@@ -3,8 +3,8 @@
 // holds up a buyer who pays with another.
 //
 // An adapter is a Provider in a package of its own, which makes its calls through a Client. It decides nothing and
-// compares no amounts: it reports faithfully what the provider says, and the order's actor decides. All errors are
-// *Error, from which secrets are cut. No goroutine is started here.
+// compares no amounts: it reports faithfully what the provider says, and the order's actor decides. All errors of a
+// Provider's methods are *Error, from which secrets are cut. No goroutine is started here.
 package psp
 
 import (
@@ -15,24 +15,27 @@ import (
 // Provider is one payment provider, behind its own limits and breaker. All
 // methods may be called concurrently; all errors are *Error.
 type Provider interface {
-	// Check refuses a price that the provider would refuse: with ErrCurrency, ErrUnknownCoin or
-	// ErrTooLittle, whose details say what would be accepted.
+	// Check refuses a price if it can find out that the provider would refuse it: with ErrUnknownCoin, or with
+	// ErrCurrency or ErrTooLittle, whose details say what would be accepted. If Check has to call the provider,
+	// the error may also be that of the call.
 	Check(ctx context.Context, p Price) error
-	// Begin opens a charge under the caller's reference, which may be used only once: a repeat is
-	// ErrDuplicateReference, and then Verify tells the outcome of the first charge. The address to
-	// pay at is given only once, so use a new reference after an ambiguous Begin (see Ambiguous).
+	// Begin opens a charge under the caller's reference. What a repeat with the same reference does depends on
+	// the provider: it may get ErrDuplicateReference, the first charge again, or another charge. So use a new
+	// reference after ErrDuplicateReference and after an ambiguous Begin (see Ambiguous).
 	Begin(ctx context.Context, c Charge) (Begun, error)
-	// Verify asks for the outcome of the charge. It may be repeated at will.
+	// Verify asks for the outcome of the charge. If a provider takes the money only when asked to, after the buyer
+	// has approved, Verify also takes it, unless Asked.Over is set. It may be repeated at will.
 	Verify(ctx context.Context, of Asked) (Outcome, error)
 	// Refund returns money of a paid charge. It first asks for the refunds made under the same Key.
 	// If one of them has not failed, it answers with that one and makes no other, provided that the
 	// caller runs only one Refund per Key at a time. If all have failed it answers with the last of
-	// them, until the caller names that one as After.
+	// them, until the caller names that one as After. If a provider sends no money back itself, the answer is
+	// always RefundNeedsAttention.
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
 	// RefundStatus asks how far a refund is, by RefundOutcome.ID.
 	RefundStatus(ctx context.Context, id string) (RefundOutcome, error)
-	// Notice reads an inbound notice and checks its signature over the raw
-	// body. A notice is a hint to Verify, never a proof of payment.
+	// Notice reads an inbound notice and checks that the provider sent it: by its signature over the raw body, or
+	// by a secret if the provider does not sign. A notice is a hint to Verify, never a proof of payment.
 	Notice(body []byte, signature string) (Notice, error)
 }
 
@@ -94,10 +97,10 @@ const (
 	Cancelled  Status = "cancelled"  // the provider's people ended it
 )
 
-// Outcome is the result of a charge. Amount is what the buyer paid, without a fee that the provider
-// added, and may be less than asked (short) or more (over). RequestedAmount is what we asked for,
-// or 0 if the provider does not say. A charge is covered if Amount is at least the order's total: a
-// short payment still carries the full RequestedAmount.
+// Outcome is the result of a charge. If the charge is paid, Amount is what the buyer paid, without a fee that the
+// provider added. It may be less than asked (short) or more (over). RequestedAmount is what we asked for, or 0 if the
+// provider does not say. A paid charge is covered if Amount is at least the order's total: a short payment still
+// carries the full RequestedAmount.
 type Outcome struct {
 	Status          Status
 	Amount          int64 // minor units
@@ -115,7 +118,7 @@ type RefundRequest struct {
 	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known to have failed
 	Reference    string // of the charge
 	ProviderID   string // of the charge, as Begin or an Outcome had it; if empty, we ask for it
-	Amount       int64  // minor units; 0 means all
+	Amount       int64  // minor units; 0 means all that is left, but Flutterwave refuses it
 	Currency     string
 	CustomerNote string
 }
@@ -150,5 +153,5 @@ type Notice struct {
 	// Dispute is the id with which ListDisputes asks the provider for the disputes that the notice may be about;
 	// empty: the notice can be about none.
 	Dispute string
-	Key     string // key of the event, the same in every delivery, for deduplication
+	Key     string // key of the event, the same in every delivery, for deduplication; each of Mollie's is different
 }

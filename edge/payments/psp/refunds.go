@@ -51,9 +51,10 @@ func (m *MadeRefunds) AddAttempt(attempt int, o RefundOutcome) {
 	m.Attempts = max(m.Attempts, attempt)
 }
 
-// FindMade returns the outcome of a refund that was made under the request's key, or false if
-// another may be sent. A refund of a different amount was made by somebody else, and a person must
-// look at it.
+// FindMade returns the refund that was made under the request's key: one that has not failed or, if all have failed,
+// the last one. ok is false if there is none, or if r.After says that the caller knows of the last failure: then
+// another may be sent. A refund that has not failed and has another amount or currency was made by somebody else. It
+// is an error, because a person must look at it.
 func (c *Client) FindMade(r RefundRequest, m MadeRefunds) (o RefundOutcome, ok bool, err error) {
 	switch {
 	case m.standing != nil:
@@ -70,7 +71,7 @@ func (c *Client) FindMade(r RefundRequest, m MadeRefunds) (o RefundOutcome, ok b
 	return o, true, nil
 }
 
-// RefundOnce sends a refund, unless one that carries the request's key may still move the money. A request that
+// RefundOnce sends a refund, or returns the one that was made under the request's key (FindMade). A request that
 // does not have the provider's own id of the charge gets it from the provider. find looks through the charge's
 // refunds for the request's key, and send asks for a refund as the attempt of that number.
 func RefundOnce(

@@ -27,10 +27,10 @@ const (
 	address = "https://api.stripe.com/v1"
 	// version pins the shapes of requests and answers.
 	version = "2025-09-30.clover"
-	// tolerance is how old a signed notice may be, so that nobody can send it again later.
+	// tolerance is how far the time of a signed notice may be from now, so that nobody can send it again later.
 	tolerance = 5 * time.Minute
-	// minimum is the least that a card is charged in dollars, in minor units. Stripe itself
-	// refuses too little money of other currencies.
+	// minimum is the least amount of a charge in US dollars, in cents. In other currencies we leave it to Stripe to
+	// refuse too little money.
 	minimum = 50
 	// lease is how long a checkout session can be paid: the least that Stripe allows is 30
 	// minutes from when it gets the request.
@@ -87,7 +87,7 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	return s, nil
 }
 
-// Check refuses a currency that Stripe does not take, and less than the minimum.
+// Check refuses a currency that Stripe does not take, and fewer US dollars than the minimum.
 func (s *Provider) Check(_ context.Context, p psp.Price) error {
 	if err := s.client.RefuseCurrency(p.Currency, Currencies); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (s *Provider) Check(_ context.Context, p psp.Price) error {
 	return nil
 }
 
-// Begin calls POST /checkout/sessions, under the reference as idempotency key: Stripe answers the
-// same request with the same session.
+// Begin calls POST /checkout/sessions, under the reference as idempotency key. A repeat in a later second is another
+// request, because expires_at differs: it gets psp.ErrDuplicateReference.
 func (s *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" || c.CallbackURL == "" {
 		return psp.Begun{}, s.client.Fail(psp.ErrDeclined, "reference, amount, e-mail or address to return to is not valid")

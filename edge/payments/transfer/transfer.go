@@ -36,7 +36,8 @@ type Account struct {
 	Received func(ctx context.Context, reference string) (receipts.Sum, error)
 }
 
-// These bound how long an order may wait for a transfer, which takes a day at least.
+// These are how long an order waits for a transfer if nothing else is configured, and the bounds of what may be
+// configured. A transfer takes a day at least.
 const (
 	Window    = 7 * 24 * time.Hour
 	MaxWindow = 30 * 24 * time.Hour
@@ -69,7 +70,7 @@ func ParseAccount(text string) (a Account, err error) {
 	return a, nil
 }
 
-// maxAccount bounds an account, in bytes.
+// maxAccount bounds the text of an account, in bytes.
 const maxAccount = 200
 
 // Provider takes money by bank transfer.
@@ -122,7 +123,8 @@ func (t *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	}}, nil
 }
 
-// Verify adds up what came for the charge.
+// Verify returns Succeeded with the sum of what came for the charge, also if that is less than was asked for, or
+// Pending if nothing came.
 func (t *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	came, err := t.Account.Received(ctx, of.Reference)
 	if err != nil {

@@ -2,8 +2,9 @@
 // network that it came from, or by what its body names.
 //
 // It owns the node's table of buckets. The server makes a Count for each request and calls it on the request's
-// way: before the body is read, after it, and at the end for the headers. A request is counted once, in all of its
-// buckets or in none of them. The package has no goroutine and nothing to stop.
+// way: before the body is read, after it, and at the end for the headers. Each time it counts a request, it does so in
+// several buckets or, if one of them is full, in none of them. Most requests are counted once, and some both before
+// their body is read and by what the body names. The package has no goroutine and nothing to stop.
 package buckets
 
 import (
@@ -46,7 +47,7 @@ type bucket struct {
 	most    int // in a minute
 }
 
-// bucketOf returns the bucket of a subject with a name, for so many requests a minute times Scale.
+// bucketOf returns the bucket of a subject with a name, for perMinute requests a minute times Scale.
 func (l *Limits) bucketOf(tier route.Tier, name string, perMinute int) bucket {
 	return bucket{tier, l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)}
 }
@@ -136,7 +137,9 @@ func (c *Count) LookAtRemaining(client netip.Addr) {
 	c.verdict = c.limits.table.Look(b.subject, b.most, c.now)
 }
 
-// BeforeBody counts a request before its body is read, unless the body says whom to count.
+// BeforeBody counts a request by its credential before its body is read. It leaves out requests that are counted later
+// instead: those that name a device, those without a credential that name an order or a checkout session, and those
+// of a raw handler.
 func (c *Count) BeforeBody(call *route.Call, names Names) error {
 	if (names.order || names.holder) && !call.Principal.Proven() || names.device || call.Op.Handler.Raw != "" {
 		return nil
@@ -207,7 +210,9 @@ func NamesIn(in reflect.Type) Names {
 	}
 }
 
-// ByBody counts a request that has been read against what it names.
+// ByBody counts a request that has been read against what it names. It does not count a request that names nothing, or
+// the address of its own signed-in and proven sender. An order or a checkout session is counted only if the request has
+// not been counted before; if no token opens the order, the request is counted by its credential.
 func (c *Count) ByBody(call *route.Call, in any) error {
 	l := c.limits
 	if l == nil {

@@ -22,7 +22,8 @@ import (
 // policy keeps a browser that opens a file from running anything in it.
 const policy = "default-src 'none'; sandbox"
 
-// Send answers with the content of a call: with all of it, with a range, or with 304 if the client has it already.
+// Send answers with the content of a call: with all of it, with a range (or 416 if the range is outside of the
+// content), or with 304 if the client has it already. Content whose size is unknown is always sent as a whole.
 // Each piece of a long answer must be written within the duration pace. base lives as long as the
 // server: content is read after the handler has returned.
 func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace time.Duration) error {

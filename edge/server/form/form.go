@@ -29,7 +29,7 @@ const (
 )
 
 // A body has an absolute deadline beside the rate that it must keep (Steady): the time in which a slow line of 1
-// Mbit/s sends the bytes that the body may have, and uploadTime on top.
+// Mbit/s sends the bytes that the file may have, and uploadTime on top.
 const (
 	uploadTime = 2 * time.Minute
 	uploadRate = 128 << 10 // bytes a second
@@ -53,8 +53,9 @@ type Source struct {
 }
 
 // Read reads a multipart body, and writes its file to a temporary file. The caller calls Remove once the request
-// is answered. The error is UNSUPPORTED_MEDIA_TYPE if the body is not multipart, the refusal of judge or
-// FindRoom if one of them refuses, or VALIDATION_ERROR.
+// is answered, unless there was an error. The error is UNSUPPORTED_MEDIA_TYPE if the body is not multipart, the
+// refusal of judge or FindRoom if one of them refuses, the refusal of spoolPart if the file is longer than judge
+// allows, an os.PathError if the disk fails, or else VALIDATION_ERROR.
 func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, error) {
 	media, params, err := mime.ParseMediaType(from.ContentType)
 	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
@@ -88,7 +89,7 @@ type boundedBody struct {
 	until  time.Time
 }
 
-// allowBytes lets the body have so many more bytes, and the time that a slow line takes for them.
+// allowBytes lets the body have this many more bytes, and the time that a slow line takes for them.
 func (b *boundedBody) allowBytes(bytes int64) {
 	b.left += bytes
 	b.until = b.until.Add(time.Duration(bytes/uploadRate) * time.Second)
@@ -180,7 +181,8 @@ func (f *Form) readParts(r *multipart.Reader, dir string, judge judge) error {
 // judge decides from the beginning of a file's part whether the file is taken, and how large it may be.
 type judge func(f *route.File, head []byte) (route.Bound, error)
 
-// spoolPart writes the part's bytes to a file, unless judge refuses the file by the part's beginning.
+// spoolPart writes the part's bytes to a file, unless judge refuses the file by the part's beginning. For a file that is
+// longer than judge allows, it returns the refusal that judge has named (Bound.Beyond), or else FILE_TOO_LARGE.
 func (f *Form) spoolPart(part *multipart.Part, dir string, judge judge) error {
 	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	file := &route.File{Name: cleanName(part.FileName()), Type: media}

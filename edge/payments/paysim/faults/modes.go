@@ -21,7 +21,7 @@ type Modes map[string]Setting
 
 // Setting is one mode's argument, and how often it strikes.
 type Setting struct {
-	Chance float64 // 0 to 1; it is drawn for each call or, for the modes of the checkout, once for each transaction
+	Chance float64 // 0 to 1; modes of calls draw for each call, the other modes once for each transaction or webhook
 	// Number, Span or Word is the mode's value, as its row of Catalog says.
 	Number int64
 	Span   time.Duration
@@ -204,8 +204,9 @@ func (m Modes) String() string {
 	return strings.Join(items, ",")
 }
 
-// Dice makes all the simulator's chances: each draw depends on the seed, the name of what is drawn for, and how
-// often that has been drawn for before. So a run can be repeated even if calls about different things come in another order.
+// Dice makes all the simulator's chances. Each draw depends on the seed, on the name of what is drawn for and, if it is
+// a draw for a call, on how often that name has been drawn for before. So a run can be repeated even if calls about
+// different things come in another order.
 type Dice struct {
 	seed uint64
 

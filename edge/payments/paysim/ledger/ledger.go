@@ -4,9 +4,9 @@
 // It knows no provider's API: for each provider, the simulator has a part that makes the ledger's records from
 // requests, and answers from the records.
 //
-// One lock guards everything, for microseconds at a time. A Ledger is bounded: it forgets the oldest
-// transactions that have ended, and keeps their sums. It has no goroutine and nothing to stop: a status that
-// changes with time is computed when it is read.
+// One lock guards everything, for microseconds at a time. A Ledger is bounded: when it is full, it forgets an old
+// transaction, if possible one that has ended (forgetOne), and keeps the sums. It has no goroutine and nothing to
+// stop: a status that changes with time is computed when it is read.
 package ledger
 
 import (
@@ -34,7 +34,7 @@ type Config struct {
 
 // Ledger keeps transactions. Make it with New.
 type Ledger struct {
-	sync.Mutex // guards all fields below but modes, and the fields of every Transaction and Refund
+	sync.Mutex // guards all fields below but cfg and modes, and the fields of every Transaction and Refund
 
 	cfg     Config
 	modes   atomic.Pointer[faults.Modes]
@@ -70,8 +70,8 @@ func (l *Ledger) ModesOf(t *Transaction) faults.Modes {
 	return *l.modes.Load()
 }
 
-// Add stores a new transaction and gives it its number. The mode "auto" pays it at once. It returns
-// false if its reference is taken. The ledger is locked.
+// Add stores a new transaction and gives it its number. With the mode "auto" it also ends the checkout with a payment,
+// whose money comes after the mode's time. It returns false if the reference is taken. The ledger is locked.
 func (l *Ledger) Add(t *Transaction) bool {
 	if !l.storeTransaction(t) {
 		return false

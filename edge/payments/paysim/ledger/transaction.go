@@ -40,7 +40,7 @@ const (
 
 // Transaction is one charge. The method Status works out how far it has come by a moment; that is
 // not stored, so nothing has to wake up for it. A reader or writer of its fields holds the
-// ledger's lock, except for ID, Provider and Reference, which never change once it is added.
+// ledger's lock, except for ID, Provider and Reference, which never change once it is added, and for Modes.
 type Transaction struct {
 	ID        int64  // the ledger gives it when the transaction is added
 	Provider  string // "" is Paystack

@@ -21,8 +21,8 @@ const (
 	timeout    = 30 * time.Second // longest time of one try
 )
 
-// Stats counts webhooks. Sent and Failed count tries. Dropped counts the webhooks that were never sent, because
-// a mode drops them or too many waited.
+// Stats counts webhooks. Sent and Failed count tries. Dropped counts the webhooks that are not sent, or not sent
+// again, because a mode drops them or too many wait.
 type Stats struct {
 	Waiting int64 `json:"waiting"`
 	Sent    int64 `json:"sent"`
@@ -104,7 +104,7 @@ func (o *Outbox) Stats() Stats {
 // Drop counts a webhook that is never sent.
 func (o *Outbox) Drop() { o.dropped.Add(1) }
 
-// Push queues a webhook, which is sent when it is due.
+// Push queues a webhook to be sent when it is due, or drops it if too many wait.
 func (o *Outbox) Push(due time.Time, w Webhook) { o.push(delivery{due: due, of: w}) }
 
 // push queues a delivery, or drops it if too many wait.
