@@ -49,8 +49,8 @@ func notACourse(t *event.Details, f *api.CourseFields) (issues []route.Issue) {
 	return issues
 }
 
-// editContent writes the fields of a course that were sent into its content. Lists are copied, because the edit is
-// made again on the same request if another one comes between.
+// editContent writes the fields of a course that were sent into its content. The lists that KeepIDs changes are copied,
+// because the edit is made again on the same request if another one comes between.
 func editContent(c *course.Content, f *api.CourseFields) {
 	was := *c
 	if f.CourseType.Set {

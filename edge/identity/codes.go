@@ -37,8 +37,8 @@ func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSen
 	if wait > 0 {
 		return nil, &engine.Refusal{
 			Code: engine.RateLimited, Message: "A code has been sent to this address; wait before you ask for another.",
-			// Retry is in whole seconds, rounded up: a client that waits so long is not refused
-			// again for a fraction of a second.
+			// Retry is in whole seconds, rounded up, so that a client that waits for them is not refused again
+			// because a fraction of a second was missing.
 			Retry: int((wait + time.Second - 1) / time.Second),
 		}
 	}

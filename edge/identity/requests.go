@@ -89,8 +89,8 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 // noFailure also answers ids of requests that succeeded, and of failures that are older than a day.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
-// getFailedRequest shows the headers and bodies of one failed request. The log removed the secrets when it
-// stored them.
+// getFailedRequest shows the headers and bodies of one failed request. Their secrets were hidden before they were
+// stored.
 func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*api.FailedRequest, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -30,13 +30,13 @@ const (
 	otpSkew       = 1      // steps that a device's clock may be off by
 	otpSecret     = 20     // bytes
 	recoveryCount = 10     // codes that a user gets at once
-	recoveryBytes = 15     // of randomness in a code, which base32 writes as 24 letters
-	recoveryGroup = 6      // letters between two hyphens
+	recoveryBytes = 15     // of randomness in a code, which base32 writes as 24 characters
+	recoveryGroup = 6      // characters between two hyphens
 	sealOTP       = "totp" // the label under which the secrets are sealed
 )
 
-// askFactor answers a right password with a challenge: a token that the client sends back together with the
-// second factor. The store keeps the sign-in under the token's hash until then. No session exists yet.
+// askFactor answers a right password or login code with a challenge: a token that the client sends back together with
+// the second factor. The store keeps the sign-in under the token's hash until then. No session exists yet.
 func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	token, hash := newToken()
 	err := h.Accounts.OpenChallenge(c.Context, hash, in)

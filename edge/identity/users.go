@@ -83,7 +83,8 @@ func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) 
 			return nil, err
 		}
 	}
-	// The eraser refuses while there are paid tickets or open orders.
+	// The eraser refuses while there are paid tickets for what is still to come, open orders or refunds, or an
+	// organization without another owner.
 	done, err := h.Eraser.Erase(c.Context, u.ID, u.Email, c.Now)
 	if err != nil {
 		return nil, err

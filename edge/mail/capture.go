@@ -112,7 +112,7 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 }
 
 // Drop deletes the mails that contain one of the words, in upper or lower case, in the recipient, the
-// subject, the text or the calendar file. Empty words are ignored.
+// subject, the text, the HTML or the calendar file. Empty words are ignored.
 func (c *Capture) Drop(words ...string) error {
 	names, err := c.listFileNames()
 	if err != nil {

@@ -39,7 +39,7 @@ const maxPreference = 256
 
 // ReadLanguage returns the language of ours that somebody prefers most. preference is a tag of BCP 47 or a
 // header Accept-Language (RFC 9110, 12.5.4). ok is false, with English, if we have none of the preferred
-// languages, or if the preference is too long or can't be parsed.
+// languages, or if the preference is empty, is too long or can't be parsed.
 func ReadLanguage(preference string) (l Language, ok bool) {
 	if preference == "" || len(preference) > maxPreference {
 		return English, false

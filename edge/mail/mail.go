@@ -25,10 +25,10 @@ type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
 
-// Failure is a message that was not delivered. It contains no address: servers often quote one in
+// Failure is a message that was not delivered. Its text contains no mail address: servers often quote one in
 // their replies, and errors are logged.
 type Failure struct {
-	Reason    string // the step that failed, in one of a fixed set of words
+	Reason    string // the step that failed and, if no connection was made, also why
 	Code      int    // the server's SMTP code; 0 if it did not answer
 	Permanent bool   // another attempt would fail too
 	Bounced   bool   // the server refuses mail for this address, for good

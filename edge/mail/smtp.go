@@ -17,7 +17,7 @@ import (
 
 const (
 	smtpTimeout  = 15 * time.Second // for a dial, and for a message
-	smtpIdleTime = 20 * time.Second // an unused connection is closed after about this time
+	smtpIdleTime = 20 * time.Second // an unused connection is closed after this time, or at most twice as long
 	smtpMessages = 100              // most messages on one connection, because servers limit them
 )
 
@@ -30,7 +30,7 @@ type SMTPConfig struct {
 }
 
 // SMTP is a Sender that hands messages to a mail server. It keeps connections for the next messages, and
-// closes a connection that has been idle for smtpIdleTime.
+// closes those that stay idle (smtpIdleTime).
 type SMTP struct {
 	origin   Origin
 	host     string
@@ -170,7 +170,8 @@ func (s *SMTP) takeIdle() *session {
 	return c
 }
 
-// putBack keeps a connection for the next message, unless it has carried enough of them.
+// putBack keeps a connection for the next message. It closes the connection instead if that has carried enough
+// messages, or if the SMTP is closed.
 func (s *SMTP) putBack(c *session) {
 	c.since = time.Now()
 	c.messages++

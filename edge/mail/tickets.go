@@ -147,8 +147,8 @@ type Ticket struct {
 // MaxTickets is how many of an order's tickets a mail shows at most. The order's page shows all of them.
 const MaxTickets = 20
 
-// OrderConfirmation brings a buyer the tickets, each with its QR code if it is scanned at a gate,
-// and the event's calendar file.
+// OrderConfirmation brings a buyer the tickets, with QR codes as showTickets says, and the event's calendar file,
+// unless the buyer has passed all tickets on.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
@@ -193,8 +193,8 @@ func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, er
 	return m, nil
 }
 
-// showTickets makes tickets for the templates, each with a picture of its printed code if it is
-// scanned at a gate.
+// showTickets makes tickets for the templates. A ticket has a picture of its printed code, unless it admits nobody any
+// more, the event has no venue, or the gates accept only rotating codes.
 func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
 	tickets = make([]values, len(all))
 	for i, t := range all {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// CursorOf makes a cursor: the sort keys of the last row that the caller has seen, in base64url. It is
-// not signed, because it holds nothing that the caller has not seen.
+// CursorOf makes a cursor of numbers that say where the next page begins, such as the sort keys of the last row that
+// the caller has seen. It is written in base64url. It is not signed, because it holds nothing that the caller has not
+// seen.
 func CursorOf(keys ...int64) *string {
 	b := make([]byte, 0, 8*len(keys))
 	for _, k := range keys {
@@ -24,8 +25,8 @@ var LastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).Unix
 // A cursor of a list that is sorted by a moment has two keys: the moment of the last row
 // seen, and how many rows of that moment were seen.
 
-// MomentCursor makes the cursor of the page after rows. before and seen are where the page of rows began, as
-// ReadMomentCursor returned them. moment returns a row's time in unix milliseconds.
+// MomentCursor makes the cursor of the page after rows, which must not be empty. before and seen are where the page of
+// rows began, as ReadMomentCursor returned them. moment returns a row's time in unix milliseconds.
 func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, seen int) *string {
 	last := moment(&rows[len(rows)-1])
 	if last != before {

@@ -37,8 +37,8 @@ type step struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// read reads the request of a call into v, a struct of the plan's type, and returns every violation that
-// it finds.
+// read reads the request of a call into v, a struct of the plan's type, and returns the violations that it finds, at
+// most MaxIssues. If the body is no JSON, it returns only that one violation.
 func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
 	issues := p.bindRequest(v, src, c.Body)
 	if c.Op.RefusesUnknown() {
@@ -51,7 +51,8 @@ func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
 // one that always answers with its whole list and ignores them.
 var paging = []string{"cursor", "limit"}
 
-// addUnknown adds an issue for each parameter of the query that the plan does not know.
+// addUnknown adds an issue for each parameter of the query that the plan does not know, except those of paging, until
+// there are MaxIssues.
 func (p *plan) addUnknown(issues []Issue, src Source) []Issue {
 	for name := range src.QueryNames() {
 		isKnown := slices.ContainsFunc(p.params, func(known param) bool { return known.in == inQuery && known.name == name })

@@ -10,7 +10,7 @@ import (
 // Encoding holds the options for every JSON body that we send. With them, equal answers have equal bytes.
 var Encoding = json.JoinOptions(json.Deterministic(true))
 
-// appendData appends {"data": out} to buf, the body of every success.
+// appendData appends {"data": out} to buf: the body of a success.
 func appendData[Out any](buf *bytes.Buffer, out Out) error {
 	buf.WriteString(`{"data":`)
 	if a, ok := any(out).(Appender); ok {

@@ -61,7 +61,8 @@ type Content struct {
 	Tag    string    // entity tag with its quotes; different bytes have different tags
 	At     time.Time // when the content changed last
 	Cache  string    // Cache-Control
-	// Open returns a reader of length bytes, beginning at offset. ctx ends when the answer has been sent.
+	// Open returns a reader of length bytes, beginning at offset. ctx lives until the server stops, because the
+	// bytes are read after the handler has returned.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }
 

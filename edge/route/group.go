@@ -52,7 +52,7 @@ func (g *Group) completeRow(op *Op) {
 	}
 }
 
-// setUnsaid gives a field that a row leaves out its group's value.
+// setUnsaid sets a field to value if the row leaves the field out.
 func setUnsaid[T comparable](field *T, value T) {
 	var unsaid T
 	if *field == unsaid {

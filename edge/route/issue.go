@@ -54,8 +54,8 @@ type ValidationDetails struct {
 	Issues []Issue `json:"issues"`
 }
 
-// Invalid makes the refusal of a request with the given issues. Handlers use it for rules that
-// concern several fields.
+// Invalid makes the refusal of a request with the given issues. Handlers use it for rules that no tag of a field can
+// express.
 func Invalid(issues ...Issue) *engine.Refusal {
 	return engine.Refuse(engine.Validation, ValidationDetails{Issues: issues})
 }

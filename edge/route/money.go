@@ -114,8 +114,8 @@ func (d *decimal) times10() {
 	d.digits *= 10
 }
 
-// parseDecimal reads a number as JSON writes it. ok is false if the text is no number. It is laxer than
-// JSON about a plus before the exponent's digits and zeros before the whole number.
+// parseDecimal reads a number as JSON writes it. ok is false if the text is no number. Unlike JSON, it also takes a
+// number that begins with zeros, such as 007.
 func parseDecimal(text []byte) (d decimal, ok bool) {
 	mantissa, exponent := text, []byte("0")
 	if i := bytes.IndexAny(text, "eE"); i >= 0 {

@@ -27,9 +27,10 @@ func checkOrganization(c *Call, org int64) error {
 	return ActFor(c, g)
 }
 
-// FindOrganization returns the number of the organization that the caller acts for: the named one,
-// or the only one that the caller belongs to. It refuses a caller whose grant there lacks the row's
-// scopes, and charges the organization for a write (ActFor).
+// FindOrganization returns the number of the organization that the caller acts for: the named one or, if all names are
+// empty, the only one that the caller belongs to. It refuses two different names, no name from a caller who belongs to
+// none or to several, and a caller who lacks a grant there with the row's scopes. It charges the organization for a
+// write (ActFor).
 func FindOrganization(c *Call, named ...string) (int64, error) {
 	org := ""
 	for _, n := range named {
@@ -55,7 +56,7 @@ func FindOrganization(c *Call, named ...string) (int64, error) {
 	return id, checkOrganization(c, id)
 }
 
-// ReadNumber reads a number from 1 to 18 digits that is greater than 0, as the ids of organizations are.
+// ReadNumber reads a number of 1 to 18 digits that is greater than 0, as the ids of organizations are.
 // It returns false if s is anything else.
 func ReadNumber(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)

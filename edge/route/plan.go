@@ -21,8 +21,8 @@ import (
 //	minimum, maximum        numbers; Money in major units
 //	minItems, maxItems      slices; the other constraints hold for each element
 //	enum        a,b,c: the allowed values
-//	format      email, uuid, uri, hosted, date-time, date, timezone, country, color,
-//	            currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object,
+//	format      email, uuid, uri, hosted, origin, date-time, date, timezone, country, locale,
+//	            color, currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object,
 //	            or links, an object of up to 20 addresses by name;
 //	            name: one line as people see it, by names.Clean, before its length counts;
 //	            raw: whatever characters there are, of any length without maxLength;
@@ -38,8 +38,8 @@ import (
 // member that is refused; a parameter may be a slice of scalars; jsontext.Value
 // takes free-form JSON (maxLength in bytes). null means absent everywhere except in an Opt.
 //
-// A path parameter with a format but name is sent unencoded; any other path parameter
-// takes any text, percent-encoded (see PathParam).
+// A path parameter that has a format other than name is sent unencoded; any other path
+// parameter takes any text, percent-encoded (see PathParam).
 type plan struct {
 	params []param
 	query  string  // the names of the parameters of the query, separated by commas

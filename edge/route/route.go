@@ -4,8 +4,8 @@
 //
 // One row, together with its Group, says everything about an operation; registration, binding,
 // validation, the OpenAPI document and the security tests are derived from it. Plans are compiled
-// once, when the table is built; a mistake in a tag panics there. Package edge calls the handlers,
-// once per request. This package starts no goroutine, so nothing has to be stopped.
+// once, when the table is built; a mistake in a tag panics there. Package edge/server calls the
+// handlers. This package starts no goroutine, so nothing has to be stopped.
 package route
 
 import (
@@ -75,7 +75,8 @@ type Idempotency string
 
 // These are the ways to recognize a repeat. GET has none.
 const (
-	// Replay stores the answer with the Idempotency-Key and gives it again, byte for byte, for 24 hours.
+	// Replay stores the answer with the Idempotency-Key and gives it again, byte for byte, for 24 hours. It does not
+	// store a refusal that a repeat may not get, such as a conflict or an outage.
 	Replay Idempotency = "replay"
 	// ByActor leaves it to the actor, whose state shows that it has done what the Idempotency-Key asks for.
 	// So no answer has to be stored in the database.
@@ -134,8 +135,8 @@ type Op struct {
 	// Idempotency says how a write recognizes a repeated request; a read has none.
 	Idempotency Idempotency
 	Timeout     time.Duration // how long a request may take from its start; 0: DefaultTimeout
-	// Versioned says that every answer carries an entity tag, even to callers with credentials, and is
-	// compressed.
+	// Versioned says that successful answers to callers with credentials also carry an entity tag, and are
+	// compressed if they are long and the client accepts that.
 	Versioned bool
 	// Follows says that followers of the journal write the tables that the operation reads, so that a read
 	// with credentials first waits until they have what its caller has written. Lists need not set it.
@@ -177,7 +178,8 @@ func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events](
 // RefusesUnknown reports whether the operation refuses parameters of the query that it does not know:
 // a filter that is silently left out shows more than was asked for. Three kinds of reads ignore them:
 // those without parameters, which have nothing to mistake; links that people open, because mail programs
-// and networks lengthen these; and streams, because readers of them add parameters of their own.
+// and networks lengthen these; and streams, because readers of them add parameters of their own. Writes always ignore
+// them.
 func (op *Op) RefusesUnknown() bool {
 	isLink := op.Auth.Has(QueryToken) || op.Auth.Has(Public) && op.Handler.Types() != nil
 	return !op.Writes() && !isLink && !op.Streams() && op.Handler.plan != nil && op.Handler.plan.query != ""
@@ -237,7 +239,7 @@ type Handler struct {
 	types []string // the media types of a handler that Bytes made; nil: the answer is JSON
 }
 
-// Handle makes a Handler of f. In is a struct whose fields carry a path, query, header or json tag
+// Handle makes a Handler of f. In is a struct whose fields carry a path, query, header, part or json tag
 // and constraint tags (see plan.go); Out is what appears under "data" in the answer. Handle panics
 // on a type or tag that cannot be served.
 func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
@@ -295,8 +297,8 @@ func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 }
 
 // Serve reads the request from src and c.Body, checks it, runs the handler and, on success, appends
-// the body to buf. Its error is the one that the handler returned, or a VALIDATION_ERROR refusal
-// with every issue found.
+// the body to buf. Its error is the one that the handler returned, a VALIDATION_ERROR refusal with the
+// issues found, a refusal of the Gate, or the refusal of an event that the key of a gate is not bound to.
 func (h Handler) Serve(c *Call, src Source, buf *bytes.Buffer) error { return h.serve(c, src, buf) }
 
 // HasBody reports whether the operation reads a JSON body.

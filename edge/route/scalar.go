@@ -219,7 +219,7 @@ var (
 
 // keepTime stores the instant, cut to microseconds as Postgres does, with the offset that it was written
 // with, or returns the problem that it is before 1970 or after 9999. An instant in the first millisecond
-// of 1970 is moved to 1 ms after it, because 0 means "no time" wherever unix milliseconds are stored.
+// of 1970 is moved to the end of that millisecond, because 0 means "no time" wherever unix milliseconds are stored.
 func keepTime(v reflect.Value, t time.Time) problem {
 	switch {
 	case t.Before(firstMoment):

@@ -114,7 +114,8 @@ func ValidUUID(s string) bool {
 	return true
 }
 
-// ValidURI reports whether s is an absolute http or https address.
+// ValidURI reports whether s is an absolute http or https address of a domain or an IP address, without spaces and
+// without a user's name.
 func ValidURI(s string) bool {
 	for _, r := range s {
 		if r <= ' ' || r == 0x7f {
