@@ -167,8 +167,8 @@ func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) 
 }
 
 // updateEvent changes an event. It reads the record, applies the sent fields and sends the result to the actor with
-// the revision that it read; if another edit came between, it starts over. With shiftWindows, it changes the dates
-// of the ticket types after the event itself has moved.
+// the revision that it read; if another edit came between, it starts over, and after editTries it refuses with
+// CONFLICT. With shiftWindows, it changes the dates of the ticket types after the event itself has moved.
 func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -216,7 +216,8 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		if issues = slices.Concat(issues, ruleIssues(&t), wrong, notACourse(&t, &in.CourseFields)); len(issues) > 0 {
 			return nil, route.Invalid(issues...)
 		}
-		// The move is judged before anything is written, so that a refused request has changed nothing.
+		// The move is judged before anything is written, so that a request which is refused because of it has
+		// changed nothing.
 		moved, err := h.planMove(c, r, &t, in.ShiftWindows)
 		if err != nil {
 			return nil, err
@@ -423,8 +424,9 @@ func videoHost(address string) bool {
 	return false
 }
 
-// eventSlug makes the part of an address that names an event: the ASCII letters and digits of its title, and after
-// the last dash the event's number in base 36, so that no two events have the same slug.
+// eventSlug makes the part of an address that names an event: up to 60 ASCII letters, digits and dashes made of its
+// title ("event" if there are none), and after the last dash the event's number in base 36, so that no two events have
+// the same slug.
 func eventSlug(title string, number int64) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {

@@ -93,8 +93,8 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 }
 
 // listTypes lists the event's ticket types from the read model. The read model may not have a new type yet, but the
-// actor's record says how many types there are. So listTypes waits up to two seconds until the list has that many,
-// and then refuses with UNAVAILABLE.
+// actor's record says how many types there are. So listTypes waits until the list has that many, and refuses with
+// UNAVAILABLE after two seconds.
 func (h *Handlers) listTypes(c *route.Call, r *event.Record) ([]readmodel.TicketType, error) {
 	const patience, look = 2 * time.Second, 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += look {

@@ -171,7 +171,8 @@ func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config)
 }
 
 // reservationView shows a calendar's configuration. With own false, for the public, it leaves out paused slots, the
-// limits for a day and for a customer, the rules for groups, and the closed dates. It returns nil if r is nil.
+// limits for a day and for a customer, the rules for groups and for several days, and the closed dates and weekdays. It
+// returns nil if r is nil.
 func reservationView(r *calendar.Record, own bool) *api.Reservation {
 	if r == nil {
 		return nil

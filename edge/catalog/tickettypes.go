@@ -121,7 +121,7 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 }
 
 // ChangeType edits a ticket type's record. If another edit comes between its reading and its writing, it calls edit
-// again, on the newer record.
+// again, on the newer record. After editTries it refuses with CONFLICT.
 func (h *Handlers) ChangeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {
 		r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Get{})

@@ -352,7 +352,7 @@ func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	return ask.Tickets[0], true
 }
 
-// addressOwner addresses a mail to a ticket's owner, who may ask for its money. If the owner is not the buyer, it
+// addressOwner addresses a mail to a ticket's owner, who may ask for its money. If the ticket was ever passed on, it
 // removes the order's number and link from the mail, because the link opens the whole order.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)

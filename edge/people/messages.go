@@ -17,12 +17,13 @@ import (
 
 var noThread = &engine.Refusal{Code: engine.NotFound, Message: "No such thread."}
 
-// messagesAnHour is how many messages one buyer may write to one organization in an hour.
+// messagesAnHour is how many messages one buyer may write to one organization in an hour, times LimitsScale.
 const messagesAnHour = 10
 
 // writeMessage writes to the organization of a ticket that the caller holds. All messages of a caller about one ticket
-// are in one thread. The caller's address must be proven, because it decides which tickets are the caller's. The
-// store writes the message and its public fact in one transaction, so that each message has exactly one fact.
+// are in one thread. The caller's address must be proven, because it decides which tickets are the caller's. A caller
+// who has written messagesAnHour to the organization is refused with RATE_LIMITED. The store writes the message and its
+// public fact in one transaction, so that each message has exactly one fact.
 func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Message, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

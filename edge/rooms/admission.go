@@ -31,11 +31,11 @@ type required struct {
 	Reason string `json:"reason"` // one of reasons
 }
 
-// Admit refuses an order or a hold of seats if the event has an open waiting room and the request has no valid
-// admission. buyer is the address that orders; a hold passes "", because it binds the admission to nobody. late
-// means that the admission of an order has run out, and that the order has an Idempotency-Key, so that it may
-// repeat an order that came in time. Admit does not count such a refusal; the caller counts it with CountLate if
-// there is no earlier order.
+// Admit refuses an order or a hold of seats if the event has a waiting room whose opening has passed and the request
+// has no valid admission. It lets the event's own organization through. buyer is the address that orders; a hold
+// passes "", because it binds the admission to nobody. late means that the admission of an order has run out, and
+// that the order has an Idempotency-Key, so that it may repeat an order that came in time. Admit does not count such
+// a refusal; the caller counts it with CountLate if there is no earlier order.
 func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) (late bool, err error) {
 	// Most events have no room. Their orders cost only this look into memory.
 	if !h.hasRoom(number) {

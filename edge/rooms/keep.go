@@ -45,7 +45,7 @@ type keptRoom struct {
 	fetchAt time.Time
 	// askAt is the time before which the witness is not asked (again).
 	askAt time.Time
-	// seen is the number of the last draw whose statement the witness has signed.
+	// seen is the number of the last draw whose statement the witness has signed for this keptRoom.
 	seen uint32
 	// served holds how many entries had been admitted at earlier looks, the oldest first. It goes back only as
 	// far as an admission is valid.

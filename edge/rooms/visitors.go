@@ -273,7 +273,8 @@ func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStoc
 }
 
 // countStock returns for each currency the lowest and the highest price, with fees, of the ticket types that are
-// not sold out, and whether the cheapest type is sold out. It ignores hidden types.
+// not sold out, and whether the cheapest type is sold out. It leaves out hidden types, and currencies in which
+// everything is sold out.
 func (h *Handlers) countStock(ctx context.Context, page *live.Page) ([]api.QueueStock, error) {
 	type span struct{ cheapest, from, to int64 }
 	spans, currencies := map[string]*span{}, []string{}

@@ -104,7 +104,8 @@ func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	return err
 }
 
-// verifyNoticed asks the provider about the payment that a notice is about, if it names one.
+// verifyNoticed asks the provider about the payment that a notice is about, if the notice names a payment of ours. It
+// does not ask if the attempt was refunded, or if a repeated notice is about an attempt that has succeeded.
 func (h *Handlers) verifyNoticed(ctx context.Context, n *notices.About) error {
 	found, err := h.findAttempt(ctx, n.Provider, n.Reference)
 	if err != nil || found == nil {

@@ -35,7 +35,7 @@ const (
 )
 
 // printTickets answers with a PDF that has a page for each ticket of the order that is valid and whose codes the
-// reader may see. It is a CONFLICT if there are none.
+// reader may see, at most maxSheets of them, beginning with the number from. It is a CONFLICT if there are none.
 func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Content, error) {
 	o, reader, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
@@ -142,7 +142,7 @@ type sheet struct {
 	ticket      *api.Ticket
 	event       *mail.Event
 	number      string // the number of the order
-	code, short string // the printed payload and the door code; "" if the gates accept no code on paper
+	code, short string // the printed payload and the door code; "" if no gate accepts this ticket on paper
 	live        string // the address that shows the rotating code, if the gates accept only that; else ""
 	over        string // why the ticket admits nobody; "" if it is valid
 }

@@ -58,7 +58,7 @@ func (h *Handlers) payByLink(c *route.Call, in *api.PayByLink) (*api.LinkedOrder
 }
 
 // verifyByLink asks the providers about the attempts of a payment link's order that its payer may go on with
-// (attemptsOfPayer), and shows the order.
+// (attemptsOfPayer), if the order is not paid yet, and shows the order.
 func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.LinkedOrder, error) {
 	o, err := h.openLink(c, in.Token)
 	if err != nil {

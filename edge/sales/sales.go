@@ -54,7 +54,7 @@ type Deps struct {
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service
 	Env          string         // live or test
-	Guesses      *limit.Guesses // limits guesses of promo codes, and orders that wait for transfers
+	Guesses      *limit.Guesses // limits guesses of promo codes, extensions of orders, and orders that wait for transfers
 	// LimitsScale multiplies every velocity rule.
 	LimitsScale float64
 	Log         *slog.Logger
@@ -63,7 +63,7 @@ type Deps struct {
 // Handlers answer the area's requests. They may be called by any goroutine.
 type Handlers struct {
 	Deps
-	begins *xsync.Map[beginning, chan struct{}] // the attempts that are being opened; a channel is closed when its attempt is done
+	begins *xsync.Map[beginning, chan struct{}] // the attempts that are being opened; a channel is closed when the opening has ended
 }
 
 // New makes the handlers.

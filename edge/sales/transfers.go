@@ -74,8 +74,9 @@ func (h *Handlers) refuseTransferTo(ctx context.Context, event int64) error {
 	return engine.Refuse(engine.ProviderMissing, nil)
 }
 
-// findTransfer returns the open transfer to which somebody with the order's payment link may send the money. The
-// link opens none, because the order would then keep its stock for days.
+// findTransfer returns the open transfer to which somebody with the order's payment link may send the money, or
+// refuses with ORDER_NOT_PAYABLE if the buyer has opened none. The link itself opens none, because the order would then
+// keep its stock for days.
 func findTransfer(o *order.Order) (*order.Order, *order.Attempt, error) {
 	if a := o.Transfer(); a != nil && a.Open() {
 		return o, a, nil
