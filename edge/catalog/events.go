@@ -107,7 +107,8 @@ func (h *Handlers) defaultCurrency() string {
 // nobody else sees them, so without a bound a program in a loop could fill the tables.
 const maxDrafts = 1_000
 
-// checkDrafts refuses another draft to an organization that has as many as it may.
+// checkDrafts refuses another draft to an organization that has as many as it may. A node whose LimitsScale is 0
+// has no such limit.
 func (h *Handlers) checkDrafts(c *route.Call, org int64) error {
 	most := int64(limit.Scale(maxDrafts, h.LimitsScale))
 	used, err := h.Read.CountDrafts(c.Context, org, most)
@@ -200,7 +201,8 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
-			// Buyers may give tickets back after a move. A draft that has sold nothing has no buyers, so its moves don't count.
+			// Buyers may give tickets back after a move. A draft that has sold nothing has no buyers, so its moves
+			// don't count.
 			if t.StartAt != r.Details.StartAt && (r.Status != event.StatusDraft || r.Sold) {
 				t.MovedAt = c.Now.UnixMilli()
 			}

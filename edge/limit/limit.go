@@ -3,9 +3,10 @@
 // Each subject (an address, a user, a key, in one tier) has a token bucket that starts full and
 // refills evenly. A bucket is kept as one time, the time at which it is full again (the generic
 // cell rate algorithm, GCRA: ITU-T I.371 annex A), so a full bucket needs no memory at all. The
-// table has a fixed number of slots of 16 bytes. If a set has no free slot, a new bucket replaces
-// the bucket of the set that is nearest to full. So during a flood of addresses some subjects get a
-// full bucket too early, but the memory does not grow.
+// table has a fixed number of slots of 16 bytes, in sets of 8, and the bucket of a subject is always
+// in the same set. If the set has no free slot, a new bucket replaces the bucket of the set that is
+// nearest to full. So during a flood of addresses some subjects get a full bucket too early, but the
+// memory does not grow.
 //
 // Any goroutine may call a Table. It starts no goroutine, so nothing has to be stopped.
 package limit
@@ -46,7 +47,8 @@ type slot struct {
 	full    int64
 }
 
-// New makes a table of about the given number of megabytes, at least 1.
+// New makes a table of the given number of megabytes, which is at least 1. If the number is no power of two, the
+// table has the next smaller power.
 func New(megabytes int) *Table {
 	shards := 1
 	for shards*2*setSlots*ways*slotSize <= megabytes<<20 {

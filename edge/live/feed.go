@@ -95,8 +95,8 @@ const (
 	reloadPause = 200 * time.Millisecond
 )
 
-// Left returns how many tickets of a type are available now. It asks the type's actor the first
-// time, and then knows the stock from committed facts.
+// Left returns how many tickets of a type are available now, or inventory.Unlimited if the type has no limit. It
+// asks the type's actor the first time, and then knows the stock from committed facts.
 func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := f.stock.Get(ref); ok {
 		return left, nil

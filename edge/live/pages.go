@@ -93,8 +93,9 @@ func KeepPage[T any](ctx context.Context, p *Pages, size int64, key string, make
 	return cacheBehind(ctx, p, p.reads, term{size, keptLife, keptLife}, key, make)
 }
 
-// CacheSearch is like CachePage, for a list of about size bytes whose making takes a search in the
-// database. A call of Refresh on this node makes all lists again.
+// CacheSearch is like CachePage, for a list of about size bytes whose making takes a search in the database. It
+// keeps no older list for the time that the database is unreachable. After a call of Refresh on this node every
+// list is made again.
 func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.searches, term{size, pageLife, pageLife}, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
 }
@@ -232,8 +233,9 @@ func NotFoundAs(err error, code engine.Code) error {
 	return err
 }
 
-// Visible reports whether the caller may see an event. The organization sees everything; the public
-// sees events that are published, or were until they ended, and that are not private.
+// Visible reports whether the caller may see an event. Callers of the organization who may see more than the public
+// (route.SeesMore) see everything. Everyone else sees events that are published, or were until they ended, and that
+// are not private.
 func Visible(c *route.Call, e *event.Record) bool {
 	if route.SeesMore(c, e.Details.Org) {
 		return true

@@ -46,7 +46,7 @@ func addHeader(r *openapi31.Response, name string) {
 	r.WithHeadersItem(name, openapi31.HeaderOrReference{Reference: reference("headers", name)})
 }
 
-// addCommonHeaders adds the headers that every answer has.
+// addCommonHeaders adds the headers that every answer of an operation has.
 func addCommonHeaders(r *openapi31.Response) {
 	for _, name := range []string{headerRequestID, headerLimit, headerRemaining, headerReset} {
 		addHeader(r, name)
@@ -97,8 +97,8 @@ func (p *printer) addComponents() {
 	p.addTransportAnswer(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
-// addTransportAnswer adds an answer that the server gives before it has found an operation. Such a
-// request is not counted in a rate limit, so the answer has none of the limit's headers.
+// addTransportAnswer adds an answer that the server gives before it has found an operation. Such a request belongs
+// to no operation's tier, so the document lists none of the rate limit's headers for the answer.
 func (p *printer) addTransportAnswer(name string, code engine.Code, message, description string) {
 	content := errorContent()
 	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
@@ -212,8 +212,8 @@ func (p *printer) listTags(ops []route.Op) {
 	}
 }
 
-// limitsTable returns the table of rate limits in Markdown. It is made from route.Limits, which the
-// server enforces, so the document cannot differ from the server.
+// limitsTable returns the table of rate limits in Markdown. It is made from route.Limits, from which the server
+// takes its limits too, so the two cannot differ, unless the node scales its limits (BOXOFFICE_LIMITS_SCALE).
 func limitsTable() string {
 	var b strings.Builder
 	b.WriteString("\n## Rate limits\n\n| Tier | Requests a minute | Counted per |\n|---|---|---|\n")

@@ -73,7 +73,7 @@ func innerOfOpt(t reflect.Type) reflect.Type {
 
 // isOfAnswer reports whether the schema is for an answer. Requests and answers follow
 // different rules: money is a number in one and a string in the other, and answers always
-// have all their members.
+// have all members that are not left out when empty.
 func isOfAnswer(c *jsonschema.ReflectContext) bool {
 	oc, ok := openapi.OperationCtx(c)
 	return ok && oc.IsProcessingResponse()

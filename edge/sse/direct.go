@@ -60,8 +60,8 @@ func (h *Hub) writeAll(v *viewer) {
 	}
 }
 
-// writeItem writes all of an item and reports whether it succeeded. It returns false, so that the viewer is cut
-// off, if one piece of the item could not be written within Config.Stall.
+// writeItem writes all of an item and reports whether it succeeded. It fails, and the viewer's stream ends, if a
+// write fails or if one piece of the item could not be written within Config.Stall.
 func (h *Hub) writeItem(v *viewer, it *item) bool {
 	for b := it.bytes; len(b) > 0; {
 		err := v.conn.SetWriteDeadline(time.Now().Add(h.cfg.Stall))
