@@ -92,8 +92,8 @@ func newShuffle(key []byte) cipher.Block {
 // Short returns a ticket's door code. Two tickets of an event never have the same door code, nor do two
 // holders of a ticket, because the code is a permutation of the serial and the holder version.
 //
-// Short panics if the serial is 31^5 or more, or if the holder version is above 31: there are 31^6 door codes.
-// No ticket that was ever issued has such a serial, but a damaged fact may.
+// Short panics if the serial is 31^5 or more, or if the holder version is above 31. No ticket that was ever
+// issued has such a serial or such a version, but a damaged fact may.
 func (c *Codes) Short(serial uint32, version byte) string {
 	return shuffleLetters(c.door, serial, version)
 }
