@@ -29,9 +29,9 @@ func RefuseAwayFromGates(op *Op, p *Principal) error {
 	}
 }
 
-// refuseOtherEvent refuses a request with a bound key if it names an event to which the key is not bound.
-// It answers EVENT_NOT_FOUND, as if there were no such event. It takes only the event's number from
-// an id in the request; the handler checks the rest of the id.
+// refuseOtherEvent refuses a request with a bound key unless the row is AtGates (RefuseAwayFromGates) and the
+// request names one of the key's events. For another event, or none, it answers EVENT_NOT_FOUND, as if there were
+// no such event. It takes only the event's number from an id in the request; the handler checks the rest of the id.
 func refuseOtherEvent(c *Call, src Source, in any) error {
 	if c.Principal.Bound == nil {
 		return nil

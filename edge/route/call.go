@@ -78,7 +78,7 @@ type Left struct {
 // because everything else is a copy.
 type Call struct {
 	Op        *Op
-	Context   context.Context // ends at the operation's deadline or when the handler returns
+	Context   context.Context // ends at the operation's deadline, when the handler has returned, or with its parent
 	Now       time.Time       // the request's one timestamp
 	RequestID string
 	Env       string     // live or test
@@ -99,7 +99,8 @@ type Call struct {
 	Headers []Header
 	// Computed is set by the handler of a public read if the answer was not in memory and had to be computed.
 	Computed bool
-	// Org is the number of the organization that Charge has charged for what the call writes; 0 before that.
+	// Org is the number of the organization for which Charge was called last, also if that was refused; 0 before
+	// that, and always without a Gate.
 	Org int64
 	// Topic is what a stream shows; the handler of a stream sets it.
 	Topic *sse.Topic

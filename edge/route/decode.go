@@ -47,8 +47,8 @@ func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
 	return issues
 }
 
-// paging are the parameters by which a client reads any list to its end. Every read accepts them, also
-// one that always answers with its whole list and ignores them.
+// paging are the parameters of the query by which a client reads any list to its end. No read refuses them, also
+// not one that always answers with its whole list and ignores them.
 var paging = []string{"cursor", "limit"}
 
 // addUnknown adds an issue for each parameter of the query that the plan does not know, except those of paging, until
@@ -163,7 +163,8 @@ func pathOf(p jsontext.Pointer) string {
 func (d *decoder) push(s step) { d.path = append(d.path, s) }
 func (d *decoder) pop()        { d.path = d.path[:len(d.path)-1] }
 
-// json reads an object's members into the fields of v and skips the members that it doesn't know.
+// json reads an object's members into the fields of v and skips the members that it doesn't know. A field that the
+// object lacks gets its default. A required one that is missing or null is a violation.
 func (o *object) json(d *decoder, v reflect.Value) error {
 	if d.json.PeekKind() != '{' {
 		d.reportIssue(problem{IssueType, "must be an object"})

@@ -64,11 +64,11 @@ func (m Money) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.String(m.String()))
 }
 
-// maxNumber bounds the length of a number's text; no amount needs more.
+// maxNumber is the most characters of a number's text. No amount needs more.
 const maxNumber = 64
 
-// parseMoney reads a JSON number's text exactly. It reports a problem for more
-// than three decimal places and for amounts beyond an int64 of thousandths.
+// parseMoney reads a JSON number's text exactly. It is a problem if the text is no number or is longer than
+// maxNumber, if the number has more than three decimal places, or if it is beyond an int64 of thousandths.
 func parseMoney(text []byte) (Money, problem) {
 	if len(text) > maxNumber {
 		return 0, problem{IssueType, "must be a number of at most 64 characters"}

@@ -17,8 +17,8 @@ func SeesMore(c *Call, org int64) bool {
 	return ok && c.Op.Scope&^g.Scopes == 0
 }
 
-// checkOrganization makes sure that the caller may do the operation in an organization. For the
-// caller, an organization that they do not belong to does not exist.
+// checkOrganization makes sure that the caller may do the operation in an organization, and charges the
+// organization for a write (ActFor). For the caller, an organization that they do not belong to does not exist.
 func checkOrganization(c *Call, org int64) error {
 	g, ok := c.Principal.Grant(org)
 	if !ok {

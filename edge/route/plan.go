@@ -36,7 +36,7 @@ import (
 // these are scalars. A JSON field may also be a struct, a slice, a pointer (nil
 // when absent or null) or an Opt of any of these; a NotYet field declares a
 // member that is refused; a parameter may be a slice of scalars; jsontext.Value
-// takes free-form JSON (maxLength in bytes). null means absent everywhere except in an Opt.
+// takes free-form JSON (maxLength in bytes). A member that is null counts as absent, unless it is an Opt.
 //
 // A path parameter that has a format other than name is sent unencoded; any other path
 // parameter takes any text, percent-encoded (see PathParam).
@@ -62,7 +62,7 @@ type param struct {
 	index    []int
 	node     node
 	required bool
-	max      int           // most characters of a path parameter
+	max      int           // most characters of a path parameter; -1: its format limits its length
 	text     bool          // a path parameter that may be any text
 	initial  reflect.Value // the default; invalid for none
 }

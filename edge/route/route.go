@@ -134,7 +134,7 @@ type Op struct {
 	Errors      []engine.Code // the operation's own refusals; AllErrors adds the others
 	// Idempotency says how a write recognizes a repeated request; a read has none.
 	Idempotency Idempotency
-	Timeout     time.Duration // how long a request may take from its start; 0: DefaultTimeout
+	Timeout     time.Duration // how long a call may take, from its start or its last Restart; 0: DefaultTimeout
 	// Versioned says that successful answers to callers with credentials also carry an entity tag, and are
 	// compressed if they are long and the client accepts that.
 	Versioned bool
@@ -148,7 +148,8 @@ type Op struct {
 	Handler Handler
 }
 
-// Tagged reports whether the operation's answers to callers without credentials carry an entity tag.
+// Tagged reports whether the operation has answers with an entity tag. These are the successful ones to callers
+// who are no user and no API key, and those to all other callers too if the row is Versioned.
 func (op *Op) Tagged() bool {
 	return op.Versioned || !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
 }
@@ -297,8 +298,9 @@ func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 }
 
 // Serve reads the request from src and c.Body, checks it, runs the handler and, on success, appends
-// the body to buf. Its error is the one that the handler returned, a VALIDATION_ERROR refusal with the
-// issues found, a refusal of the Gate, or the refusal of an event that the key of a gate is not bound to.
+// the body to buf. It appends nothing if the status is 204 or the answer is a Content, which it sets in c. Its
+// error is the one that the handler returned, a VALIDATION_ERROR refusal with the issues found, a refusal of the
+// Gate, the refusal of what the key of a gate may not do, or says that the answer could not be encoded.
 func (h Handler) Serve(c *Call, src Source, buf *bytes.Buffer) error { return h.serve(c, src, buf) }
 
 // HasBody reports whether the operation reads a JSON body.

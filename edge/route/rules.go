@@ -79,7 +79,8 @@ func (t tags) count(where, key string) int {
 	return n
 }
 
-// compileChecks compiles the constraints on a scalar of type t.
+// compileChecks compiles the constraints on a scalar of the type typ into checks. It leaves out a format of
+// textKinds, which is no check but says how the text is read.
 func (t tags) compileChecks(where string, typ reflect.Type) []check {
 	var all []check
 	for _, key := range constraintTags {
@@ -175,7 +176,7 @@ func oneOf(where string, typ reflect.Type, texts []string) check {
 	}
 }
 
-// parseConstant parses a value in a tag.
+// parseConstant parses a value in a tag. It panics if the text is no value of the type typ.
 func parseConstant(where string, typ reflect.Type, text string) reflect.Value {
 	v := reflect.New(typ).Elem()
 	if p := scalarOf(typ).set(v, []byte(text)); p != none {

@@ -130,8 +130,8 @@ func setBool(v reflect.Value, text []byte) problem {
 	return none
 }
 
-// digitsOnly reports whether a number is written without the extras that package strconv accepts
-// beyond JSON: a leading plus, hexadecimal digits, words.
+// digitsOnly reports whether a number is written without a leading plus, hexadecimal digits and words, which
+// package strconv accepts beyond JSON. It lets leading zeros pass, which JSON does not have either.
 func digitsOnly(text []byte) bool {
 	return len(text) > 0 && text[0] != '+' && len(bytes.Trim(text, "0123456789+-.eE")) == 0
 }
@@ -219,7 +219,8 @@ var (
 
 // keepTime stores the instant, cut to microseconds as Postgres does, with the offset that it was written
 // with, or returns the problem that it is before 1970 or after 9999. An instant in the first millisecond
-// of 1970 is moved to the end of that millisecond, because 0 means "no time" wherever unix milliseconds are stored.
+// of 1970 is moved to the end of that millisecond and loses its offset, because 0 means "no time" wherever unix
+// milliseconds are stored.
 func keepTime(v reflect.Value, t time.Time) problem {
 	switch {
 	case t.Before(firstMoment):
@@ -306,7 +307,8 @@ func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	}
 }
 
-// pointer reads the value that a pointer points to. It never meets null, because field.json skips that.
+// pointer reads the value that a pointer points to. A null in place of a member does not reach it, because
+// field.json skips that.
 type pointer struct {
 	elem reflect.Type
 	node node
@@ -322,8 +324,8 @@ func (p pointer) text(d *decoder, v reflect.Value, text []byte) {
 	p.node.text(d, v.Elem(), text)
 }
 
-// unquote returns the text of a JSON string. The text may share memory with raw or with d.scratch, so it is
-// valid only until the next call.
+// unquote returns the text of a JSON string. The text shares memory with raw or with d.scratch, so it is valid
+// only until the next call, or until d.json reads on.
 func (d *decoder) unquote(raw jsontext.Value) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]

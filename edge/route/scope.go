@@ -62,7 +62,7 @@ const (
 )
 
 // RoleScopes returns the scopes of a member with a role, or 0 for an unknown role. Owners and admins have
-// all scopes. Other members may neither see payouts nor manage webhooks, keys or members.
+// all scopes. Other members have no scope for payouts and none to manage webhooks, API keys or members.
 func RoleScopes(role string) Scopes {
 	switch role {
 	case RoleOwner, RoleAdmin:
