@@ -104,8 +104,9 @@ func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	return err
 }
 
-// verifyNoticed asks the provider about the payment that a notice is about, if the notice names a payment of ours. It
-// does not ask if the attempt was refunded, or if a repeated notice is about an attempt that has succeeded.
+// verifyNoticed asks the provider about the payment that a notice is about, if the notice names a payment of ours. If
+// that is another payment than the attempt's own, takeDeposit asks about it. About the attempt's own payment nobody
+// asks if the attempt was refunded, or if a repeated notice is about an attempt that has succeeded.
 func (h *Handlers) verifyNoticed(ctx context.Context, n *notices.About) error {
 	found, err := h.findAttempt(ctx, n.Provider, n.Reference)
 	if err != nil || found == nil {
@@ -149,7 +150,7 @@ func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID 
 	return a.ProviderID != providerID, nil
 }
 
-// takeDeposit asks the provider about money that came by another payment than the attempt's own. That money does not
+// takeDeposit asks the provider about another payment than the attempt's own. If money came by it, that money does not
 // pay the order: the order notes that it must go back.
 func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit string) error {
 	gateway, err := h.Gateways.Provider(p.Provider)

@@ -169,7 +169,7 @@ func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
 
 func isGood(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" }
 
-// mayBeGivenBack reports whether the ticket's money may be asked for now.
+// mayBeGivenBack reports whether the buyer may ask now to give the ticket back, for its money if it cost any.
 func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 
 // liveFor returns, in words, what a buyer can do on the order's page with scripts. holds says that the buyer has
@@ -221,8 +221,8 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Languag
 	return lines
 }
 
-// pageTicket returns a ticket for the order's page. It has codes only if the ticket is valid and the event has a
-// venue. kept says that the buyer has not passed the ticket on.
+// pageTicket returns a ticket for the order's page. It has codes only if t has them, the ticket is issued and not
+// checked in, and the event has a venue and is not cancelled. kept says that the buyer has not passed the ticket on.
 func pageTicket(t *api.Ticket, kept bool, e *mail.Event, l mail.Language) web.OrderTicket {
 	words := web.OrderWordsIn(l == mail.German)
 	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(words.TicketOf[t.Status], t.Status)}

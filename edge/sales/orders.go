@@ -161,7 +161,8 @@ func orderLines(items []api.OrderItem) (int64, []order.Line, error) {
 }
 
 // readLines reads the lines of an order, and returns the number of their event, which the ids of the ticket types
-// contain. It refuses lines of different events.
+// contain. It refuses lines of different events, ids that are none of a ticket type, dates before 1970, a slot
+// without a date, and seats that are not as many as the quantity.
 func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 	lines := make([]order.Line, len(items))
 	var number int64
@@ -276,8 +277,9 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	return h.Orders.Show(c, o, reader)
 }
 
-// extendOrder gives an unpaid order more time. Two clicks on a page that shows the same number of extensions give it
-// only once, and so does a request that is repeated with its Idempotency-Key after its node has died.
+// extendOrder gives an unpaid order more time. Two requests at the same time, which both read the order before it has
+// more time, give it only once, and so does a request that is repeated with its Idempotency-Key after its node has
+// died.
 func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

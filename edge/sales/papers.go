@@ -34,8 +34,9 @@ const (
 	sheetCode   = 70.0 // the side of the QR code
 )
 
-// printTickets answers with a PDF that has a page for each ticket of the order that is valid and whose codes the
-// reader may see, at most maxSheets of them, beginning with the number from. It is a CONFLICT if there are none.
+// printTickets answers with a PDF that has a page for each ticket of the order that is valid, or checked in, and whose
+// codes the reader may see. It leaves out the first in.From of these, and prints at most maxSheets of the others. It
+// is a CONFLICT if there are none.
 func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Content, error) {
 	o, reader, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
@@ -90,7 +91,8 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 	return wholeFile("application/pdf", v.OrderNumber+".pdf", file), nil
 }
 
-// getCalendar answers with a calendar file of the order's event, or of the visits that the order has booked.
+// getCalendar answers with a calendar file of the order's event, or of the visits that the order has booked. It is
+// NOT_FOUND if the order is for no date.
 func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Content, error) {
 	o, _, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {

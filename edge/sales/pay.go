@@ -59,7 +59,7 @@ type paying struct {
 }
 
 // openPayment opens an attempt to pay an order, also at the provider, or returns the open one. It returns the order
-// as it is then.
+// as it is then. By a payment link it opens no bank transfer: it returns the buyer's, or refuses (findTransfer).
 func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	provider, err := h.Gateways.Choose(p.provider)
 	if err != nil {
@@ -148,7 +148,8 @@ func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.L
 	return &api.List[api.PayMethod]{Items: methods}, err
 }
 
-// methodsFor returns the ways to pay in a currency, and for an event if one is given.
+// methodsFor returns the ways to pay in a currency, or in any if it is "", for the orders of the event of. Without an
+// event (nil) it returns bank transfers too, which an event's organization may not be allowed to use.
 func (h *Handlers) methodsFor(ctx context.Context, currency string, of *event.Details) ([]api.PayMethod, error) {
 	var org int64
 	if of != nil {
@@ -183,7 +184,8 @@ func (h *Handlers) listCoins(c *route.Call, _ *route.None) (*api.List[api.Coin],
 const maxReturnURL = 2000
 
 // returnTo returns the address to which the provider leads the payer back: the one that the request asks for, or our
-// own page of the order. The address contains no token of ours, because the provider and a foreign page see it.
+// own page of the order. It refuses an address that is not https; in the environment test, http to the payer's own
+// machine passes too. We add no token to the address, because the provider and a foreign page see it.
 func (h *Handlers) returnTo(id engine.OrderID, asked string) (string, error) {
 	if asked == "" {
 		return h.orderPage(id), nil
@@ -285,7 +287,7 @@ func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, 
 }
 
 // verifyPayment asks the providers about the order's attempts, reports the answers to the event, and shows the order.
-// Clients may poll it.
+// If an attempt can't be verified, it returns the error, unless the order is completed. Clients may poll it.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
 	if err != nil {
@@ -363,8 +365,9 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }
 
-// reportAttempt reports a provider's outcome of an attempt to the event, and returns the order as it is then. If money
-// came for an order that has left the ledger, it logs an error, because a person has to send the money back.
+// reportAttempt reports a provider's outcome of an attempt to the event, and returns the order as it is then. If more
+// money came than the order notes, and the order has left the ledger, it logs an error, because a person has to send
+// the money back.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {
 	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
 	paid := out.Status == psp.Succeeded // With any other status, Amount is not money that we have.

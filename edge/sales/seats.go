@@ -126,8 +126,8 @@ func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, e
 	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
-// seatedEvent returns the number and the organization of an event that the caller may see. It does not check whether
-// the event has seats; the seat map refuses if there are none.
+// seatedEvent returns the number and the organization of an event that the caller may see. It refuses an API key as
+// boxOffice does. It does not check whether the event has seats; the seat map refuses if there are none.
 func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	sweepAtATime = 8               // how many attempts are checked at the same time
 	sweepCall    = providerTime    // how long the check of one attempt may take
 	// lastCheck is the longest pause between two checks of an attempt. A pause is as long as the attempt was old
-	// at the last check, but at least readmodel.FirstCheck.
+	// at the last check, but at least readmodel.FirstCheck. After a check that failed it is readmodel.FirstCheck.
 	lastCheck = 6 * time.Hour
 )
 
