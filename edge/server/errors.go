@@ -96,8 +96,8 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 }
 
 // answerUnreadable answers a request that fasthttp could not read, and fasthttp closes its connection afterwards.
-// The client may still be sending, so Linger lets it finish: otherwise the reset of the connection would destroy
-// the answer before the client reads it.
+// If headers or body were too large, the client may still be sending, so Linger lets it finish: otherwise the reset
+// of the connection would destroy the answer before the client reads it.
 func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
 	x := s.beginExchange(ctx)
 	defer s.endExchange(ctx, x)

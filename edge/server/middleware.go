@@ -178,8 +178,8 @@ func (s *Server) answerPanic(ctx *fasthttp.RequestCtx, x *exchange, p any) {
 }
 
 // isAmbiguous reports whether a proxy in front of us may have seen other borders between requests in
-// these headers than we did: two body lengths, a transfer coding other than chunked, a bare LF, a
-// folded line. fasthttp accepts some of these.
+// these headers than we did: a length together with a transfer coding, a transfer coding other than chunked, a
+// bare LF, a folded line. fasthttp accepts some of these. It refuses two lengths by itself.
 func isAmbiguous(raw []byte) bool {
 	length, coding := false, false
 	for len(raw) > 0 {

@@ -116,7 +116,7 @@ func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// entityTag returns the tag of a public page's body: the first 12 bytes of its hash, so that equal bodies have
+// entityTag returns the tag of an answer's uncompressed body: the first 12 bytes of its hash, so that equal bodies have
 // equal tags on every node.
 func entityTag(body []byte) string {
 	sum := sha256.Sum256(body)

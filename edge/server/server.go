@@ -38,7 +38,7 @@ import (
 // These limits bound what one slow or hostile client can occupy: a connection, a header buffer, a
 // body in memory.
 const (
-	readTimeout    = 5 * time.Second  // for a whole request: cuts slow clients off
+	readTimeout    = 5 * time.Second  // for a whole request, without a file: cuts slow clients off
 	writeTimeout   = 10 * time.Second // for an answer
 	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
 	headerBytes    = 8 << 10

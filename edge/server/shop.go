@@ -28,7 +28,8 @@ type Shop struct {
 	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // the paths of the pages that search engines may list
 }
 
-// mapAge is how long a site map is served before it is made again. A new event is missing from it for at most that long.
+// mapAge is how long a site map is served before it is made again. A new event is missing from it for that long at
+// most, and a client that has kept the old one sees the event later still.
 const mapAge = 10 * time.Minute
 
 // registerShop adds the built pages, the pages of events, and the files from which search engines and other

@@ -65,7 +65,7 @@ func isUnreserved(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// maxPlainParam bounds a path parameter whose row sets no bound of its own.
+// maxPlainParam is the most bytes of a path parameter that is not text. A row may only set a lower bound.
 const maxPlainParam = 128
 
 // plainParam reports whether a value consists only of characters that ids have. A value of dots alone is refused:
@@ -106,7 +106,7 @@ func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (rou
 	c.Client, c.Now = call.Client, call.Now
 	p, err := s.cfg.Authenticate(call.Context, c)
 	if err == nil {
-		if op.Auth.Has(route.Public) { // what is public is also served to callers with a bad credential
+		if op.Auth.Has(route.Public) { // what is public is also served to callers whose credential is of another kind
 			p.Kinds |= route.Public
 		}
 		return p, nil

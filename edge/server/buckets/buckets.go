@@ -3,7 +3,7 @@
 //
 // It owns the node's table of buckets. The server makes a Count for each request and calls it on the request's
 // way: before the body is read, after it, and at the end for the headers. Each time it counts a request, it does so in
-// several buckets or, if one of them is full, in none of them. Most requests are counted once, and some both before
+// one or more buckets or, if one of them is full, in none of them. Most requests are counted once, and some both before
 // their body is read and by what the body names. The package has no goroutine and nothing to stop.
 package buckets
 
@@ -147,8 +147,10 @@ func (c *Count) BeforeBody(call *route.Call, names Names) error {
 	return c.ByCredential(call)
 }
 
-// ByCredential counts a request by what is known without its body: the credential, or else the address.
-// Requests of the tier auth are counted by address, even if somebody is signed in.
+// ByCredential counts a request by what is known without its body: the credential, or else the client's network.
+// Requests of the tier auth are counted by network, even if somebody is signed in. A credential's request counts in
+// sharedBuckets too, and in the network's own bucket if it is that of a user without a proven address. For a key with
+// a limit of its own in the tier strict (Principal.Strict), only that limit counts.
 func (c *Count) ByCredential(call *route.Call) error {
 	if c.limits == nil {
 		return nil
@@ -180,7 +182,7 @@ func (l *Limits) sharedBuckets(c *route.Call, perMinute int) []bucket {
 	return shared
 }
 
-// These requests name in their body whom to count. A provider's notice is counted by its handler,
+// These requests name, in body, path or query, whom to count. A provider's notice is counted by its handler,
 // after its signature has been verified: a forged notice must not use up the provider's limit, and
 // counts against the network that sent it, because the server counts every refused request by its credential.
 type (
@@ -194,7 +196,7 @@ type (
 	byProvider interface{ LimitProvider() string }
 )
 
-// Names says what an operation's requests name in their bodies, so that they can't be counted before.
+// Names says what an operation's requests name, so that they can't be counted before they are read.
 type Names struct {
 	order  bool // the order whose token may be counted
 	holder bool // the checkout session
