@@ -42,7 +42,7 @@ func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Disc
 	if d.After, err = readPlace(f.Cursor, d.Ranked); err != nil {
 		return nil, err
 	}
-	// The key has every value that changes the page. Two searches that mean the same share one.
+	// The key has every value of the request that changes the page. Two searches that mean the same share one.
 	key := fmt.Sprintf("discover/%d/%q", f.Limit, []string{
 		d.Query, readmodel.NormalSearch(d.Search), strconv.FormatBool(d.Search != ""), d.Category, d.ProductType, strconv.FormatBool(d.Course), d.City, d.Country, d.Venue,
 		strconv.FormatInt(d.From, 10), strconv.FormatInt(d.To, 10), strconv.FormatBool(d.Ranked), f.Cursor,
@@ -92,7 +92,7 @@ func (h *Handlers) discover(ctx context.Context, d readmodel.Discovery, limit in
 		func(last int) *string { return placeCursor(readmodel.PlaceOf(&events[last]), d.Ranked) }), nil
 }
 
-// listOwnEvents lists an organization's events in every status, the newest first.
+// listOwnEvents lists an organization's events that match a filter, in every status, the newest first.
 func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -498,7 +498,7 @@ func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, er
 }
 
 // deleteEvent removes a draft that has sold nothing, and cancels any other event. The actor decides which of the
-// two it is.
+// two it is, or refuses.
 func (h *Handlers) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -62,7 +62,8 @@ func NewClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 	}
 }
 
-// Request is a call to make. After a fault, the client repeats a GET, or a request with Reads set.
+// Request is a call to make. After a fault, the client repeats a GET, or a request with Reads set, unless it is the one
+// call that the breaker lets through after a pause.
 type Request struct {
 	Method string
 	Path   string     // with the query

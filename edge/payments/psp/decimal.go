@@ -26,7 +26,7 @@ type Decimal string
 // fewer than maxExponent characters.
 const maxDecimal, maxExponent = 60, 4
 
-// UnmarshalJSON reads 42, "42.00" and 1e-7. It refuses what Rat refuses, and leaves d as it is for null.
+// UnmarshalJSON reads 42, "42.00" and 1e-7. It refuses what Rat refuses, and leaves d as it is for null and "null".
 func (d *Decimal) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" || string(b) == `"null"` {
 		return nil
@@ -81,7 +81,7 @@ func (d Decimal) ShowPlain() string {
 // Number is an id. It comes as a number or in quotes, and its digits are kept as they are.
 type Number string
 
-// UnmarshalJSON reads 4099260516 and "4099260516".
+// UnmarshalJSON reads 4099260516 and "4099260516". It leaves n as it is for null.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
