@@ -137,8 +137,8 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	return t, err
 }
 
-// cached returns what the cache has under a key, if the page is still fresh at the given time and
-// was not forgotten. With the zero time, it returns a page of any age that the cache still has.
+// cached returns what the cache has under a key, if the page is still fresh at the given time, was not
+// forgotten, and is of the type T. With the zero time, its age does not matter.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
 	if !ok || !at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load() {

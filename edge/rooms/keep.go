@@ -163,7 +163,8 @@ func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Tim
 // steerRate sets the rate of a room in which people wait. It raises the rate by a quarter while the node keeps up
 // with its orders, and halves it if the node commits about as much as it can or if too many orders are slow. It
 // admits at most about one and a half times as many as there are tickets left, because some who are admitted do
-// not buy. It makes no change of less than a tenth, because every change is a fact in the journal.
+// not buy. The rate stays between slowestRate and fastestRate. It makes no change of less than a tenth, because every
+// change is a fact in the journal.
 func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
 	if slow := k.isSlow(); slow || k.Busy() {

@@ -94,8 +94,9 @@ func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 1
 // many people poll.
 const roomLife = 200 * time.Millisecond
 
-// readRoom returns the room of an event that has or had one, at most roomLife old. If the copy is older, all
-// callers at that moment share one read, because nothing else limits how many orders come at once.
+// readRoom returns the room of an event that has or had one, at most roomLife old, or older while the database is
+// unreachable (live.CacheFor). If the copy is older, all callers at that moment share one read, because nothing else
+// limits how many orders come at once.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
@@ -170,8 +171,8 @@ func (h *Handlers) hasRoom(number int64) bool {
 	return ok
 }
 
-// followEvery is how often a node reads which events have a room. For that long, a node may accept orders
-// without an admission for a room that was opened on another node.
+// followEvery is how often a node reads which events have a room. For that long, and for as long as it cannot
+// read, a node may accept orders without an admission for a room that was opened on another node.
 const followEvery = time.Second
 
 // Follow reads which events have a room, again and again until the context ends. A node that cannot

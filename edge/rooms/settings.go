@@ -28,9 +28,9 @@ const (
 	firstRate = 600
 )
 
-// setQueue opens, changes or ends a room. It writes the table of rooms before it asks the actor, so
-// that no node overlooks the room. If the request fails in between, the actor has no room and
-// everybody may order. The row is then closed later (forgetAfter).
+// setQueue opens, changes or ends a room. Before it asks the actor to open or change the room, it writes the table
+// of rooms, so that no node overlooks the room. If a request that opens a room fails in between, the actor has no
+// room and everybody may order. The row is then closed later (forgetAfter).
 func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -189,7 +189,7 @@ func setInt[N int | int64](to *N, sent N) {
 }
 
 // saleStart returns the moment when the first ticket type goes on sale, or now if that moment has
-// passed.
+// passed or there is no type.
 func saleStart(page *live.Page, now int64) int64 {
 	var first int64
 	for i := range page.Types {
@@ -200,8 +200,8 @@ func saleStart(page *live.Page, now int64) int64 {
 	return max(first, now)
 }
 
-// checkSettings returns an issue for each setting that is impossible. It checks times only while
-// they may still change. It also reads the rate, which is a number or "auto".
+// checkSettings refuses impossible settings, with one issue for the times and one for the rate at most. It checks
+// times only while they may still change. It also reads the rate into s: a number or "auto".
 func checkSettings(in *api.SetQueue, s *queue.Settings, was *queue.Record, now int64) error {
 	var issues []route.Issue
 	issue := func(path, code, message string) {
