@@ -43,8 +43,9 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	return out, nil
 }
 
-// ratesLeft reads the bucket that all keys share and the buckets of each key that works. Reading does not count
-// as a request. The figures are of this node alone, because every node keeps buckets of its own.
+// ratesLeft reads, for each of keyTiers, the bucket that all keys share and the bucket of each key that works and is
+// not a gate's. Reading does not count as a request. The figures are of this node alone, because every node keeps
+// buckets of its own.
 func ratesLeft(c *route.Call, org int64, keys []*apikeys.Key) (rates []api.RateLeft) {
 	add := func(key *string, tier route.Tier, subject string, perMinute int) {
 		left := c.Gate.Left(tier, subject, perMinute)

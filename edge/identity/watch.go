@@ -27,7 +27,7 @@ const (
 )
 
 // changes holds the subjects (what proofs rest on, such as "session/…" or "key/…") that changed lately, with the time
-// at which this node saw each change. Every request reads the map at, so reading it must take no lock; mu guards only
+// at which this node saw each change. Any goroutine may read and change the map at without mu, which guards only
 // checked.
 type changes struct {
 	at      *xsync.Map[string, time.Time]
@@ -172,7 +172,7 @@ func (w *Watch) readChanges(ctx context.Context) {
 		signing = signing || n.Subject == "signing"
 	}
 	// Access tokens may be signed by a new key from now on, so the keys are read before the changes count as
-	// seen.
+	// seen. If that fails, they are read again only for a token of a newer key (signingKeys).
 	if signing {
 		if err := w.reloadSigning(ctx); err != nil {
 			w.logFailure(ctx, "read signing keys", err)
