@@ -76,8 +76,8 @@ func OpenPages(d PagesDeps) (*Pages, error) {
 func (p *Pages) Close() { p.cache.Close() }
 
 // CachePage returns what the cache has under a key, or calls make and caches the result for
-// pageLife. If make fails because the database is unreachable, it returns the last result, which is
-// at most outageLife old.
+// pageLife. If make fails because the database is unreachable, it returns the last result, if the cache
+// still has it and it was not forgotten; it is then at most outageLife old.
 func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T, error)) (T, error) {
 	return CacheFor(ctx, p, pageLife, key, make)
 }

@@ -22,9 +22,8 @@ const lifted = "; on a test deployment BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true lift
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
 // Targets decides where deliveries may go: HTTPS on port 443 of a public address, or, on a
-// deployment for tests, anywhere (docs/rules.md, Webhooks). control makes the decision each
-// time, for the address that is dialled. Refuses only tells people earlier, when they name
-// the endpoint.
+// deployment for tests, anywhere (docs/rules.md, Webhooks). control makes the decision for each
+// address that is dialled. Refuses only tells people earlier, when they name the endpoint.
 type Targets struct {
 	guard *ssrf.Guardian // nil: deliveries may go anywhere
 }
