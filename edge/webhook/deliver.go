@@ -232,7 +232,8 @@ func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	}
 }
 
-// count measures how much waits in all queues, for the metrics. The number need not be exact, so it is counted only once in countEvery.
+// count measures how much waits in all queues, for the metrics. The number need not be exact, so it is counted only
+// once in countEvery.
 func (d *Deliverer) count() {
 	if time.Since(d.counted) < countEvery {
 		return
