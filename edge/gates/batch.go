@@ -22,8 +22,8 @@ import (
 const clockAhead = 5 * time.Minute
 
 // scanBatch sends the event, in one command, the scans that devices kept while they had no network, and answers with
-// the verdicts. Door codes are short enough to guess, so wrong ones are limited: each door code is counted as wrong
-// before the event is asked, and those that were right are uncounted afterwards.
+// the verdicts. Door codes are short enough to guess, so wrong ones are limited: before the event is asked, the door
+// codes are counted as wrong, up to the limits (takeGuesses). Those that were not wrong are uncounted afterwards.
 func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
 	if err := checkQueued(in.Scans); err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func checkQueued(scans []api.QueuedScan) error {
 	return nil
 }
 
-// readBatch is a batch in the form in which its event judges it. It leaves out codes that are not the event's beyond
-// the number of them that the caller's credential may have journaled (countStranger).
+// readBatch is a batch in the form in which its event judges it. It leaves out full codes that are not the event's
+// once the caller's credential has sent too many of them (countStranger).
 type readBatch struct {
 	cmd admission.ScanBatch
 	// places holds for each scan of the command its index in the request.
@@ -143,8 +143,8 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 			continue
 		}
 		told := text
-		// Only a way out is part of the name. Scans of the way in keep the names that they had
-		// before there were ways out, so that old batches can be repeated.
+		// The name says a scan's direction only if it is a way out. Scans of the way in keep the names that they
+		// had before there were ways out, so that old batches can be repeated.
 		if one.Out {
 			told += "|" + directionOut
 		}
@@ -163,8 +163,8 @@ type guesses struct {
 	taken int
 }
 
-// takeGuesses counts for each device as many wrong door codes as it sends, but no more than its
-// limit allows now. Guesses that turn out right are given back.
+// takeGuesses counts for each device as many wrong door codes as it sends, but no more than the limits of the device,
+// the credential and the network allow now. returnGuesses takes back those that were not wrong.
 func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses {
 	all := make([]guesses, len(devices))
 	for i, d := range devices {

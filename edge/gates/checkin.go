@@ -50,7 +50,8 @@ type shown struct {
 
 // admitCode asks the event to judge the ticket of a code. It also sends a code that has expired, because the counters
 // of a gate include denials. The event gives a repeat with the same Idempotency-Key its first answer again. A code
-// that is not the event's is not sent if the credential has sent too many of them.
+// that is not the event's is not sent if the credential has sent too many of them. A door code is refused if too
+// many wrong ones came (countGuess).
 func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
@@ -95,7 +96,8 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 // directionOut is the direction of a scan at which somebody leaves.
 const directionOut = "out"
 
-// passedAt returns the time in a verdict: as in if the ticket came in, and as out if it went out. The other is nil.
+// passedAt returns the time that a verdict names: as out if somebody left at that time, and otherwise as in. The
+// other result is nil.
 func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	if r.Out {
 		return nil, api.At(r.At)
@@ -147,9 +149,9 @@ func foreignScan() *api.ScanResult {
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
-// countGuess counts a door code as a wrong guess, and does nothing for any other code. The caller must call right if
-// the code was not wrong. Beyond the limit it returns a refusal, and the caller must not look at the code, so that
-// nobody learns whether it is valid.
+// countGuess counts a door code as a wrong guess, and does nothing for any other code. If one of the limits is
+// reached, it counts nothing and returns a refusal, and the caller must not look at the code, so that nobody learns
+// whether it is valid. Otherwise the caller must call right if the code turns out not to be wrong.
 func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(), err error) {
 	if !secrets.IsShort(code) {
 		return func() {}, nil
@@ -181,7 +183,8 @@ func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, erro
 	return &v, nil
 }
 
-// viewGate shows the counters of one gate of an event.
+// viewGate shows the counters of one gate of an event. The ways in and out are shown only if the event counts who is
+// inside.
 func viewGate(g *admission.GateCount, s *admission.Stats) api.GateCount {
 	v := api.GateCount{Gate: g.Name, Scanned: g.Scanned, Admitted: g.Admitted, Denied: g.Denied}
 	if s.InsideCounted {

@@ -72,7 +72,7 @@ func (h *Handlers) readEvents(c *route.Call, org int64, ids []string) ([]int64, 
 	return events, nil
 }
 
-// getEnrolment shows if a device has used the code, for the desk that waits for it.
+// getEnrolment shows whether a device has used the code or its time is over, for the desk that waits for the device.
 func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.GateEnrolment, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -190,8 +190,7 @@ func searchesGuests(k *apikeys.Key) bool {
 	return k.Scopes == nil || slices.Contains(k.Scopes, route.AttendeesRead.Names()[0])
 }
 
-// viewEvents shows events with their titles, from this node's memory. A draft that was deleted
-// since has no title and is shown by its number.
+// viewEvents shows events with their titles. A draft that was deleted since has no title and is shown by its number.
 func (h *Handlers) viewEvents(ctx context.Context, numbers []int64) ([]api.GateEvent, error) {
 	all := make([]api.GateEvent, len(numbers))
 	for i, number := range numbers {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// rosterLife is how old a manifest may be. However many devices ask, a node asks the event at most once in that
-	// time.
+	// rosterLife is how old a manifest may be. However many devices ask, a node asks the event again only when its
+	// manifest is older.
 	rosterLife = time.Second
 	// maxRosters is how many events' manifests a node keeps. The manifest of 100,000 tickets takes
 	// about 10 MB.
@@ -33,8 +33,8 @@ type rosters struct {
 	all map[int64]*roster
 }
 
-// rosterOf returns the manifest of an event. If the node already keeps maxRosters, it drops another
-// event's manifest. The devices of that event then get a whole manifest again, which costs only
+// rosterOf returns the manifest of an event, which is empty if the node did not have it yet. If the node already
+// keeps maxRosters, it first drops another event's manifest. The devices of that event then get a whole manifest again, which costs only
 // time.
 func (r *rosters) rosterOf(number int64) *roster {
 	r.mu.Lock()

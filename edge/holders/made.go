@@ -19,7 +19,7 @@ type madeFile struct {
 }
 
 // makeFile returns the content of a file that is made while it is read. fill writes one piece to
-// out at each call, until it returns over. Each call may take route.DefaultTimeout.
+// out at each call, until it returns over. Each call may take route.DefaultTimeout at most.
 func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)) *route.Content {
 	return &route.Content{
 		// The size is not known in advance, so the answer has no Content-Length.

@@ -159,9 +159,9 @@ func (m *Maker) endTurn(org int64) {
 }
 
 // run makes the sizes in a worker process, and kills the process after makeTime. If the process
-// takes too long, is killed by a limit, crashes or exits with an error, run blames the image and
-// refuses it with UNSUPPORTED_FILE_TYPE. If the process cannot be started or writes no answer, run
-// returns an error.
+// takes too long, is killed by a limit, crashes, exits with an error or answers that it refuses the image, run blames
+// the image and refuses it with UNSUPPORTED_FILE_TYPE. It does so too if ctx ends meanwhile. If the process cannot be
+// started or writes no answer, run returns an error.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()

@@ -2,8 +2,8 @@ package images
 
 import "syscall"
 
-// These are the limits of a worker process. If a decoder exceeds one of them, the kernel kills the
-// process or the decoder fails, and no other process is affected.
+// These are the limits of a worker process. heapLimit only makes the collector work harder. If a decoder exceeds one
+// of the others, the kernel kills the process or the decoder fails, and no other process is affected.
 const (
 	heapLimit   = 1 << 30 // bytes that the collector aims at
 	addressRoom = 6 << 30 // bytes of address space, most of which the Go runtime and wazero only reserve

@@ -64,7 +64,7 @@ var designs = map[string]*design{
 	},
 }
 
-// grey is the color of the words between the important ones.
+// grey is the color of the less important words.
 var grey = paper.Color{R: 80, G: 80, B: 80}
 
 // printCertificate draws a certificate in the look of its template. Its QR code has the address at

@@ -139,8 +139,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	return l, nil
 }
 
-// myCourses returns the courses that the caller holds tickets for, each once. Courses that the
-// caller has begun come first, and then the others, the newest first.
+// myCourses returns the courses that the caller holds tickets for, each once: first the courses that the caller has
+// begun and then the others, in both parts the newest first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {

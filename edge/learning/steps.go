@@ -63,8 +63,8 @@ func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) 
 	})
 }
 
-// takeStep calls step to change a learner's progress, and issues the certificate if the course is
-// complete afterwards and issues any. The store does both in one transaction. If step returns a
+// takeStep calls step to change a learner's progress. If the course is complete afterwards and has certificates, it
+// issues the learner's. The store does both in one transaction. If step returns a
 // refusal, nothing changes and takeStep returns the refusal.
 func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)

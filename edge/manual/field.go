@@ -25,8 +25,8 @@ type field struct {
 	Above bool
 }
 
-// listMembers returns the members of an object, the required ones first and otherwise by
-// name. above has the names of the schemas that contain this one, so that a schema which
+// listMembers returns the members of an object: the required ones first, within that the members of its parts (allOf)
+// before its own, and otherwise by name. above has the names of the schemas that contain this one, so that a schema which
 // contains itself does not go on without end.
 func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
@@ -123,8 +123,9 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	return &joined
 }
 
-// typeOf returns the JSON name of a schema's type, with its format or the type of its elements. It
-// notes in f whether null is allowed.
+// typeOf returns the JSON name of a schema's type, with its format (but not the one of ids) or the type of its
+// elements. A schema without a type has "object" if it has members, "string" if it lists values, and otherwise the
+// word for anything. typeOf notes in f whether null is allowed.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {

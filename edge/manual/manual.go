@@ -1,6 +1,6 @@
 // Package manual owns the pages at /docs, where developers read about the API and try it. There is
-// an overview, a page for each operation and each type of webhook, and a guide. Each page is made
-// from the OpenAPI document when somebody first asks for it, and can be read without scripts. The
+// an overview, a page for each operation and each type of webhook, a guide and a tutorial. Each page is made when
+// somebody first asks for it, for the most part from the OpenAPI document, and can be read without scripts. The
 // script in edge/web/app/src/docs adds a search, the reader's key in the snippets, and requests.
 // Nothing here runs by itself, so nothing has to be stopped.
 package manual
@@ -18,7 +18,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// Config is what the pages are made of.
+// Config has the route table, the addresses and the OpenAPI document, from which the pages are made.
 type Config struct {
 	Ops      []route.Op
 	BaseURL  string // the address under which people reach the node, which the snippets call

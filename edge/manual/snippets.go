@@ -50,9 +50,9 @@ const (
 	tokenOfSession = "session"
 )
 
-// tokenFor returns the kind of credential that a snippet shows, and the text that stands for it: an
-// API key if the operation accepts one, or else a session. It returns "" if the operation can also
-// be called without credentials or with a token in the query.
+// tokenFor returns the kind of credential that a snippet shows, and the text that stands for it: an API key if the
+// operation accepts one, or else a session. It returns "" for an operation that accepts no API key, but can be
+// called without credentials or with a token in the query.
 func tokenFor(op *operation, env string) (token, placeholder string) {
 	takes := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(op.Takes, n) })

@@ -22,9 +22,9 @@ var leftOut = map[string]bool{
 // descriptions are dropped.
 var usual = map[string]bool{"idempotencyKey": true, "orgId": true, "cursor": true, "limit": true}
 
-// shortenSchema returns a brief copy of the schema of the argument that is called name. It also
-// drops null from types, because some models' interfaces accept only a single type. Nothing is
-// lost: an argument that may be null may be left out as well.
+// shortenSchema returns a brief copy of the schema of the argument that is called name. It also drops null from
+// types, because some models' interfaces accept only a single type. So a model learns only from openapi.json that it
+// may send null to clear a field; null is still accepted.
 func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {

@@ -54,7 +54,8 @@ func invalidParams(message string) error {
 
 // callTool carries out a tool call. A refusal by the operation becomes a result in words, and so do
 // arguments from which no request can be made, because the model reads results and can correct its
-// call.
+// call. Only arguments that are no JSON object are an error of the protocol. After a successful write by an API key,
+// callTool publishes the fact agent.action, but not again for a replayed answer.
 func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallToolResult, error) {
 	var args map[string]jsontext.Value
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {

@@ -34,8 +34,8 @@ import (
 // has no handshake; its clients name the version in each request.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// maxPlain bounds a message that calls no tool, in bytes. The SDK's answer quotes what it can't
-// read, and it decodes cursors with encoding/gob, which is not made for hostile input. A tool call
+// maxPlain bounds a message that calls no tool, in bytes. The SDK's answers quote what it can't
+// read, and the SDK decodes cursors with encoding/gob, which is not made for hostile input. A tool call
 // may be as large as its operation's body.
 const maxPlain = 64 << 10
 

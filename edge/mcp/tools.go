@@ -75,7 +75,7 @@ type content struct {
 	} `json:"content"`
 }
 
-// jsonSchema returns the schema of the content as JSON, or nil if it has none.
+// jsonSchema returns the schema of the content of type application/json, or nil if there is none.
 func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
 
 // addTools adds a tool for each row that takes and answers JSON, except those that only payment

@@ -6,12 +6,13 @@ import (
 	"boxoffice/edge/view"
 )
 
-// mostPoints is how many intervals a series has at most, which bounds the answer for an event that
-// was sold over years, by the hour.
+// mostPoints is how many intervals a series has at most, which bounds the answer for an event that was sold over
+// years, by the hour. A longer series lacks its oldest intervals.
 const mostPoints = 1_000
 
 // getEventAnalytics shows one metric of an event for each interval (hour, day and the like), and
-// its total. Days and weeks begin at midnight in the event's time zone.
+// the sum of the intervals that it shows (mostPoints). Intervals in which nothing happened are left out. Days, weeks
+// and months begin at midnight in the event's time zone.
 func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*api.EventSeries, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

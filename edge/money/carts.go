@@ -21,7 +21,7 @@ import (
 // cart is what a buyer has chosen, with the prices that an order placed now would have. No stock is
 // set aside for a cart.
 type cart struct {
-	order    order.Order     // has the cart's lines and nothing else
+	order    order.Order     // has the cart's lines and their sums, and as its id the first line's ticket type
 	types    []engine.TypeID // the ticket type of each line
 	currency string
 	absorb   bool // the organizer absorbs the fees

@@ -7,7 +7,6 @@ import (
 )
 
 // listPayouts answers with an empty list. Payouts can be read, but this service makes none yet.
-
 func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[api.Payout], error) {
 	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
 		return nil, err

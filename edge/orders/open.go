@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// tokenAfterPayment is how long after its end an order can be opened by its token if the product
-// has no end date.
+// tokenAfterPayment is how long after an order's end (or its placing, if it has not ended) the order can be opened by
+// its token, if the product has no end date.
 const tokenAfterPayment = 400 * 24 * time.Hour
 
 // tokenOver is the refusal for an order's token that has expired.
@@ -19,8 +19,9 @@ var tokenOver = &engine.Refusal{
 }
 
 // Open finds an order for a caller who may see it: somebody with the order's token, the buyer in a
-// session whose address is proven, or the organization that sells it. It refuses an expired token
-// with tokenOver, and everybody else with ORDER_NOT_FOUND. A caller who is both buyer and seller
+// session whose address is proven, or the organization that sells it. It refuses an expired token with tokenOver, a
+// caller without any credentials with UNAUTHORIZED, a seller who lacks a scope as route.ActFor does, and everybody
+// else with ORDER_NOT_FOUND. A caller who is both buyer and seller
 // reads the order as its buyer.
 func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
 	var nobody Reader
@@ -118,8 +119,8 @@ func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 	return o.String(), opens
 }
 
-// OpenOwn finds an order for a caller who acts for the organization that sells it. It refuses other
-// callers with ORDER_NOT_FOUND.
+// OpenOwn finds an order for a caller who acts for the organization that sells it. It refuses other callers with
+// ORDER_NOT_FOUND, and one who lacks a scope as route.ActFor does.
 func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, Reader, error) {
 	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {

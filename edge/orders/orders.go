@@ -84,7 +84,7 @@ func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (
 
 // HideEvent replaces the refusal EVENT_NOT_FOUND by a refusal with the code, for a caller who asked
 // for an order or a ticket and must not learn whether the event or the order is missing. It passes
-// other errors on.
+// other errors on. err must not be nil.
 func HideEvent(err error, code engine.Code) error {
 	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // refusals come bare
 		return err

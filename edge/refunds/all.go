@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	refundRuns  = 4  // how many runs are worked on in one round of the sweep
-	refundBatch = 25 // how many orders of each run one round asks for
+	refundRuns  = 4  // the most runs that one round of the sweep works on
+	refundBatch = 25 // the most orders of each run that one round refunds
 )
 
 // refundAll starts a run that refunds all paid orders of an event, some of them in each round of
-// the sweep. It first waits for the read model, because the run goes through the orders that the
-// read model lists.
+// the sweep. A run of the event that has not finished goes on as it is. refundAll first waits for the read model,
+// because the run goes through the orders that the read model lists.
 func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -70,8 +70,8 @@ func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 	return v
 }
 
-// refundEvents works on the runs that are not finished: a batch of orders for each, so that a large
-// event does not hold up the others.
+// refundEvents works on up to refundRuns of the runs that are not finished: a batch of orders for each, so that a
+// large event does not hold up the others.
 func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	runs, err := w.Runs.Open(ctx, refundRuns)
 	if err != nil {
@@ -113,7 +113,8 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 }
 
 // giveBack asks the order's event to refund all tickets that the order still has, and reports whether the event
-// granted it. It returns false for an order that was not paid here or has no tickets left, and if the event refuses.
+// granted it. It returns false for an order that was not paid here or has no tickets left, and if the event refuses
+// with REFUND_NOT_ELIGIBLE or VALIDATION_ERROR. Any other refusal is returned as an error.
 func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
 	tickets := ticketsLeft(o)
 	if o.PaidBy() == nil || len(tickets) == 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 // The law lets the buyer of something digital withdraw from the purchase without a reason, for 14 days after the
-// order's completion, as long as nothing that the order delivers was opened. These are the reasons with which a
-// withdrawal is refused.
+// order's completion, as long as nothing that the order delivers was opened. These are the reasons that the refusal
+// NO_WITHDRAWAL gives. An order whose tickets were all passed on is refused as used.
 const (
 	notDigital = "not_digital"
 	waived     = "waived"
@@ -22,8 +22,8 @@ const (
 	used       = "used"
 )
 
-// withdrawOrder ends an order's tickets and refunds them. Without in.Confirm it only answers which tickets would end
-// and how much money would go back.
+// withdrawOrder ends those tickets of an order that its buyer may give up (findWithdrawable), and refunds them.
+// Without in.Confirm it only answers which tickets would end and how much money would go back.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	return tickets, nil
 }
 
-// paidFor returns what a buyer paid for some of an order's tickets, with their fees, in minor
+// paidFor returns what a buyer paid for some of an order's tickets, with their fees if the buyer paid any, in minor
 // units. It returns no more than what has not gone back yet.
 func paidFor(o *order.Order, tickets []uint32) (amount int64) {
 	for _, ticket := range tickets {

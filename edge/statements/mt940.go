@@ -138,7 +138,7 @@ func parseEntry(value string, account *balance) (*Line, error) {
 // part86 matches the beginning of a numbered part of :86:, such as ?20.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
-// maxDetails is how many bytes of :86: are read. Banks write up to 390, with their line ends.
+// maxDetails is how many bytes of :86: are read at most. Banks write up to 390, with their line ends.
 const maxDetails = 2_000
 
 // parseDetails reads the payer (parts 32 and 33) and the payer's text (parts 20 to 29 and 60 to 63)

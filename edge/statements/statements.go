@@ -81,8 +81,8 @@ func Read(file []byte) ([]Line, error) {
 	return lines, nil
 }
 
-// nameLines gives every line its ID. Lines that are equal in every way are numbered in the
-// order of the file, so that two equal payments of a day count as two, and still have the
+// nameLines gives every line its ID. Lines with the same reference of the bank, or without one but equal in every
+// other way, are numbered in the order of the file. So two equal payments of a day count as two, and still have the
 // same IDs when the file is read again.
 func nameLines(lines []Line) {
 	seen := map[string]int{}
@@ -115,9 +115,8 @@ func add(lines []Line, l Line) ([]Line, error) {
 // :61: of MT940, and NOTPROVIDED in the EndToEndId of ISO 20022, which must not be empty.
 var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
 
-// withoutPlaceholder returns a text, or "" if it is a placeholder. Otherwise, all lines with a
-// placeholder as the bank's reference would have IDs like lines of other days, and would be taken
-// for repeats.
+// withoutPlaceholder returns a text, or "" if it is a placeholder. If a placeholder were kept as the bank's reference,
+// lines of different days would have the same IDs, and would be taken for repeats.
 func withoutPlaceholder(text string) string {
 	if slices.Contains(placeholders, lettersAndDigits(text)) {
 		return ""

@@ -95,8 +95,8 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	return []Row{seats, makeWheelchairRow(row("W", t.wheelchairRadius()), int(float64(t.wheelchairRadius())*(angle-gap)))}
 }
 
-// wheelchairRadius is the radius of the row for wheelchairs, half a row behind the last row
-// of seats.
+// wheelchairRadius is the radius of the row for wheelchairs, one and a half times rowDepth behind the last row of
+// seats.
 func (t *tier) wheelchairRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
 
 // makeWheelchairRow fills a row of a width with spaces for wheelchairs, each with a companion's

@@ -43,8 +43,9 @@ func (r *Row) isStraight() bool { return r.From != nil || r.To != nil }
 // isArc reports whether the entry has any field that only an arc has, even if others are missing.
 func (r *Row) isArc() bool { return r.Center != nil || r.Radius != 0 || r.Angles != nil }
 
-// checkForm reports an entry that does not have exactly one of the three forms (listed,
-// straight, arc) with all fields that this form needs. It returns true if nothing is wrong.
+// checkForm reports an entry that does not have exactly one of the three forms (listed, straight, arc) with all
+// fields that this form needs, or that has no id that fits into the ids of seats. Of an entry that does not list its
+// seats, it also checks the numbers (checkNumbers). It returns true if nothing is wrong.
 func (x *expansion) checkForm(path string, r *Row) bool {
 	found := len(x.issues)
 	must := func(given bool, name string) {
@@ -114,8 +115,8 @@ func (x *expansion) checkNumbers(path string, r *Row) {
 	x.checkPositions(path+".companion", r.Companion, r.Count, taken)
 }
 
-// checkPositions reports positions beyond last, and positions that are in taken already. It adds every position to taken, so that one seat cannot be both a wheelchair's and a
-// companion's.
+// checkPositions reports positions beyond last, and positions that are in taken already. It adds every position to
+// taken, so that one seat cannot be both a wheelchair's and a companion's.
 func (x *expansion) checkPositions(path string, positions []int, last int, taken map[int]bool) {
 	for i, n := range positions {
 		if n > last {

@@ -71,7 +71,7 @@ func ReadBuilt(entry string) (*Built, error) {
 }
 
 // Write writes the page to w. In the place of the two marks it writes the output of the templates "head" and
-// "body" of parts, which get shown.
+// "body" of parts, whose data is shown. If a template or w fails, a part of the page is written already.
 func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	for _, part := range []struct {
 		before []byte
@@ -90,9 +90,9 @@ func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	return nil
 }
 
-// App returns the built pages, their assets and the icons. An asset's name changes with its
-// content, so clients may keep an asset for ever. A page keeps its address, so clients must ask for
-// it each time.
+// App returns the built pages with their assets, the icons, the script embed.js, the service workers and the gate's
+// manifest. An asset's name changes with its content, so clients may keep an asset for ever. A page keeps its
+// address, so clients must ask each time whether it has changed.
 func App() ([]File, error) {
 	var files []File
 	for _, at := range slices.Sorted(maps.Keys(entries)) { // the router takes no address after a wildcard that covers it

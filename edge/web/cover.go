@@ -11,8 +11,8 @@ import (
 // These are the width and the height of a cover, in the units of its SVG. Pages crop covers as they need.
 const coverWidth, coverHeight = 1260.0, 840.0
 
-// Cover draws a picture for an event that has none, as an SVG: a few large shapes in two hues that
-// are 40 degrees apart. The drawing depends on the category and the id alone, so every node draws
+// Cover draws a picture for an event that has none, as an SVG: simple shapes in hues that are at
+// most 40 degrees apart. The drawing depends on the category and the id alone, so every node draws
 // the same picture, and no node has to keep it.
 func Cover(category, id string) []byte {
 	return drawCover(category, id).drawSVG()
@@ -107,8 +107,8 @@ func (c *cover) drawSheets() {
 	}
 }
 
-// drawGrid draws a grid of squares, discs and corners like a calendar. It is for all other
-// categories.
+// drawGrid draws a grid like a calendar, in which each field has a square, a disc, a corner or nothing. It is for
+// all other categories.
 func (c *cover) drawGrid() {
 	for row := range 4 {
 		for column := range 6 {

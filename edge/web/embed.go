@@ -81,8 +81,8 @@ type embeddedType struct {
 	Most int64  // the most tickets that the frame offers in one order
 }
 
-// Write writes the page of one event. An event that is cancelled or over shows its state and sells
-// nothing.
+// Write writes the page of one event. If there is no such event, the page says so. If the event is cancelled or
+// over, the page shows that in place of the ticket types.
 func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	words := embeds.in(e.German)
 	shown := struct {
@@ -109,8 +109,8 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 		case "completed":
 			shown.State = words.Over
 		}
-		// People choose in the frame how many tickets they want, unless the tickets need a seat or
-		// a date, which only the shop can offer.
+		// People choose in the frame how many tickets they want, unless one of the ticket types needs a seat or
+		// the event needs a date, which only the shop can offer.
 		shown.Counted = shown.State == "" && v.ProductType != "reservation"
 		for i := range v.TicketTypes {
 			t := p.describeType(&v.TicketTypes[i], e, words)
@@ -124,8 +124,9 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	return nil
 }
 
-// describeType works out what the frame shows of a ticket type now: its price with all fees, how
-// many one order may have, and why it can't be had. The first reason that applies is shown.
+// describeType works out what the frame shows of a ticket type now: its price with all fees, how many tickets it
+// offers in one order (at most 100 and at most what is available), and why nobody can buy the ticket. If there are
+// several reasons, the frame shows the first.
 func (p *EmbedPage) describeType(t *api.TicketType, e *Embed, words *embedWords) embeddedType {
 	d := embeddedType{TicketType: t, Cost: showPrice(t.PriceTotal, t.Currency, e.German), Most: min(t.MaxPerOrder, 100)}
 	if t.Available != nil {

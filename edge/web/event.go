@@ -111,8 +111,8 @@ func coverAddress(e *api.Event) string {
 }
 
 // sharedPicture returns the address at which messengers and search engines find a picture. They
-// take only whole addresses and show few formats. So the address of an uploaded image gets the
-// suffix of the size and the format that the node makes for them.
+// take only whole addresses and show few formats. So the address of an uploaded image gets the suffix of the size
+// and the format that the node makes for them. If at is "", the result is "" too.
 func sharedPicture(base, at string) string {
 	if uploaded.MatchString(strings.TrimPrefix(at, base)) {
 		at += "/og.jpg"

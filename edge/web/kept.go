@@ -63,9 +63,9 @@ func listWorkers() ([]File, error) {
 	return files, nil
 }
 
-// writeWorker returns the source of the page's worker. The source has a version that changes with
-// the page and its files. A browser compares the source byte by byte, and so gets the new files
-// exactly when one of them has changed.
+// writeWorker returns the source of the page's worker. The source has a version that changes with the page, its
+// assets and the gate's manifest. A browser compares the source byte by byte, and gets all files again if it has
+// changed. A new icon alone does not change the source.
 func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {
@@ -93,7 +93,7 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	return source, nil
 }
 
-// listBuilt returns the addresses of all assets that a built page may load, at once or later, because without
+// listBuilt returns the addresses of all scripts and style sheets that a built page may load, at once or later, because without
 // a network the page can load only what the worker has kept. It follows the imports in the build's
 // manifest, each only once, because imports may form circles.
 func listBuilt(entry string) ([]string, error) {

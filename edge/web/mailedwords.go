@@ -12,7 +12,8 @@ type mailedWords struct {
 type mailedRefusalWords struct {
 	Lang        string
 	NeedsScript string
-	// Refused holds a text for each code or reason of the API's errors. The text for "" is for all others.
+	// Refused holds texts by the codes or reasons of the API's errors. The page's script uses "again" if the two
+	// passwords differ, and OFFLINE if there is no answer. The text for "" is for all other errors.
 	Refused map[string]string
 }
 

@@ -19,7 +19,8 @@ type Order struct {
 	Returned       bool
 	German         bool   // the reader prefers German
 	Number, Status string // the number of the order, and its status in words
-	// Waits says that the order waits for a payment that takes minutes, so that the page loads itself again.
+	// Waits says that the order is not paid yet, and is not to be paid by bank transfer. The page then loads itself
+	// again.
 	Waits              bool
 	Title, When, Where string
 	Notices            []string       // what has happened to the order, and what the buyer can do

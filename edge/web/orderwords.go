@@ -1,7 +1,7 @@
 package web
 
-// OrderWords are the words of an order's page in one language. The fields that end in Of have a
-// word for each status, as the API names the status. A status without a word is shown as it is.
+// OrderWords are the words of an order's page in one language. OrderOf, TicketOf and RefundOf have words for
+// statuses, by their names in the API. A status without a word is shown by that name.
 type OrderWords struct {
 	Lang                              string // tag of BCP 47
 	Order, Yours, NoSuch              string // titles
@@ -10,7 +10,7 @@ type OrderWords struct {
 	Each, Free, Discount, Fees, Total string
 	Tickets, For, QR, DoorCode        string
 	Goods                             string // the title of the list of tickets for a product that is not an event
-	Pay, Show, Begin, Open, All       string // what the page with scripts is good for; the first that applies is shown
+	Pay, Show, Begin, Open, All       string // what the page with scripts is good for; Order.LiveFor has one of them
 	NeedsScript, More                 string
 	Waits, Rotates                    string
 	Transfer, TransferBy              string // TransferBy takes the time until which the money must arrive
@@ -29,7 +29,7 @@ type OrderWords struct {
 	Return                            string // takes the status of a refund without money
 	PassedOn                          string // the status of a ticket that now belongs to somebody else
 	OrderOf, TicketOf, RefundOf       map[string]string
-	NoticeOf                          map[string]string // the outcome of an order, by its status
+	NoticeOf                          map[string]string // what the page says of an order's outcome, by its status; nothing if it is missing
 }
 
 var orderWords = bilingual[OrderWords]{english: englishOrder, german: germanOrder}

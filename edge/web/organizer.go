@@ -39,7 +39,7 @@ type shownOrganizer struct {
 }
 
 // shownCard is an event in a list. When is the moment at which it begins, or "" if the event has no
-// beginning. Cost is its lowest price with all fees, or "" if that is nothing or nothing is on sale.
+// beginning. Cost is its lowest price with all fees, or "" if that is zero or nothing is on sale.
 type shownCard struct {
 	api.Card
 	When, Cost string

@@ -21,8 +21,8 @@ type Pay struct {
 	Refused string // why an attempt could not be opened, by the error's code; "" if nothing was refused
 }
 
-// payPace is how many seconds pass until the page of an order loads itself again while the order's
-// money is on its way.
+// payPace is how many seconds pass until the page of a payment link loads itself again while the order's money is
+// on its way.
 const payPace = 25
 
 //go:embed pay.html
@@ -67,7 +67,7 @@ type shownPayment struct {
 	Giro template.URL // the QR code of a bank transfer for banking apps; "" for none
 }
 
-// Write writes the page of a payment link.
+// Write writes the page of a payment link. If the link pays for nothing (v.Order is nil), the page says so.
 func (p *PayPage) Write(w io.Writer, v *Pay) error {
 	words := pays.in(v.German)
 	s := &shownPay{Pay: v, Words: words, Says: OrderWordsIn(v.German), Style: p.style, Frame: frameIn(v.German), Head: words.Gone, Hint: words.GoneHint}
@@ -116,9 +116,9 @@ func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	s.Sums = append(s.Sums, roomFact{s.Says.Total, showPrice(o.Total, o.Currency, s.German)})
 }
 
-// tellPayments fills in how the order can be paid, and the attempts that were begun and that the
-// payer may go on with. It fills in nothing for an order without methods: there is no way to pay
-// it.
+// tellPayments fills in how the order can be paid, and the attempts that were begun and that the payer may go on
+// with. While the order's money is on its way, the page offers no further way to pay, but loads itself again. For
+// an order without methods, which nobody can pay, tellPayments fills in nothing.
 func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	if len(o.Methods) == 0 {
 		return nil
@@ -148,8 +148,8 @@ func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	return nil
 }
 
-// wayOf returns the name of a provider for people. A provider without a name of its own takes
-// cards, and people know it as "card".
+// wayOf returns the name of a provider for people. A provider that the words do not name takes cards: its name is
+// the word for a card, and in brackets the provider's own name.
 func (s *shownPay) wayOf(provider string) string {
 	if way, ok := s.Words.wayOf[provider]; ok {
 		return way

@@ -76,7 +76,7 @@ type shownRoom struct {
 	Notices                      []string
 	Facts                        []roomFact
 	Joins                        bool
-	Invitation, Email            string // the token of a mailed link, or else the label of the field for the address
+	Invitation, Email            string // the token of a mailed link; without one, the label of the field for the address
 	Ticket                       string // the token of the place that the button shows; "" for no button
 	NeedsEmail                   bool
 	Parties                      []int
@@ -109,8 +109,8 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	return nil
 }
 
-// tellRoom fills in the state of the room, and then either the visitor's place or how a visitor
-// joins.
+// tellRoom fills in the state of the room, then either the visitor's place or how a visitor joins, and what is still
+// on sale. If the event has no waiting room now, it fills in only that.
 func (s *shownRoom) tellRoom(r *Room) {
 	q, words := r.Queue, s.Words
 	if r.Lost {
@@ -212,8 +212,9 @@ func (s *shownRoom) askToJoin(q *api.Queue) {
 	}
 }
 
-// tellPlace fills in the visitor's place and when their turn will come. If the visitor is admitted, it shows
-// only that and until when they can order.
+// tellPlace fills in the visitor's place and when their turn will come. If the visitor is admitted, it fills in only
+// that and until when they can order. If that time is over, it says so, and adds the form for a new place if a form
+// is enough.
 func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	s.Again = roomPace
@@ -259,7 +260,8 @@ func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) 
 	}
 }
 
-// tellSale fills in the range of prices of the tickets that are still on sale, for each currency.
+// tellSale fills in, for each currency, the range of prices of the tickets that are still on sale and whether the
+// cheapest are gone. If nothing is on sale, it says that.
 func (s *shownRoom) tellSale(q *api.Queue) {
 	words := s.Words
 	if len(q.OnSale) == 0 {

@@ -151,8 +151,8 @@ func (f corner) newHitTest() func(x, y float64) bool {
 	return func(x, y float64) bool { return y >= f.y && y-f.y <= x-f.x && x-f.x <= f.side }
 }
 
-// stage is the edge of a stage at the top of the cover. The edge is bent: SVG draws it as a curve,
-// and the hit test computes the same curve.
+// stage is a stage at the top of the cover. Its lower edge is bent: SVG draws it as a curve, and the hit test
+// computes the same curve.
 type stage struct{}
 
 func (stage) formatSVG() string {

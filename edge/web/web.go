@@ -2,8 +2,8 @@
 // writes are plain HTML, style sheets and scripts; those of app/ are built before, into dist/. All are part of
 // the program and load nothing from other servers. Their scripts use only the public API.
 //
-// The edge serves what Files returns, and its own fixed files, as Static. The
-// package runs nothing on its own.
+// The edge serves what Files and App return, and its own fixed files, as Static. The package runs nothing on its
+// own.
 package web
 
 import (
@@ -22,16 +22,16 @@ import (
 //go:embed page
 var pages embed.FS
 
-// Policy is the pages' Content-Security-Policy. It allows scripts, styles, films and requests of
-// this server, and nothing else. Pictures may also be drawn by the page itself (data:).
+// Policy is the pages' Content-Security-Policy. It allows scripts, styles, pictures, films and
+// requests of this server and pictures that stand in the page itself (data:), and nothing else.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// File is a file that is the same for all readers for as long as the node runs.
+// File is a file that stays the same as long as the node runs, for all readers who prefer the same language.
 type File struct {
 	Path   string // the address, as a route's: it may have {parameters}
 	Type   string // the type of its content, for Content-Type
-	Policy string // the Content-Security-Policy of a page; empty: the file is not a page
+	Policy string // the Content-Security-Policy of a page or a service worker; empty: the answer has none
 	Cache  string // the header Cache-Control, which says how long clients may keep the file
 	Body   []byte
 	German []byte // the body for readers who prefer German; empty: everybody gets the Body
@@ -66,16 +66,16 @@ var routes = map[string]string{
 	"seats.html": "/e/{slug}/seats",
 }
 
-// version is the placeholder in the pages for a hash of all files. So the files of two versions of the program
-// have different addresses.
+// version is a placeholder. In the pages of page/ it stands for a hash of all files there, so that the files of two
+// versions of the program have different addresses. In service workers it stands for the worker's version.
 const version = "{version}"
 
 // rushScript loads the script that plays other buyers on the page of seats, for the demo.
 const rushScript = "\n" + `<script type="module" src="/web/{version}/rush.js"></script>`
 
-// Files returns the pages and the files that they need. With the demo, the page of seats also loads
-// the demo's crowd. Scripts and style sheets have an address with a hash of all files. So clients
-// may keep them for ever, and never combine files of two versions that do not fit each other.
+// Files returns the pages of page/, the pages behind mailed links, and the files that both need. With the demo, the
+// page of seats also loads the demo's crowd. The address of every file that is no page has a hash of all files in
+// page/. So clients may keep it for ever, and never combine files of two versions that do not fit each other.
 func Files(demo bool) ([]File, error) {
 	entries, err := pages.ReadDir("page")
 	if err != nil {
@@ -146,7 +146,8 @@ func NewStatic(f File) *Static {
 	return s
 }
 
-// newPacked prepares the forms of a body; it makes none of them yet. If write is not nil, it makes the body.
+// newPacked prepares the forms of a body; it makes none of them yet. If write is not nil, the body is what
+// write returns, and the argument body is ignored.
 func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
 	p := &packed{coded: make(map[Coding]func() []byte)}
 	p.plain = sync.OnceValues(func() (*plainBody, error) {
