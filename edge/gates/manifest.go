@@ -34,8 +34,8 @@ type rosters struct {
 }
 
 // rosterOf returns the manifest of an event, which is empty if the node did not have it yet. If the node already
-// keeps maxRosters, it first drops another event's manifest. The devices of that event then get a whole manifest again, which costs only
-// time.
+// keeps maxRosters, it first drops another event's manifest. The devices of that event then get a whole manifest
+// again, which costs only time.
 func (r *rosters) rosterOf(number int64) *roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,8 +45,7 @@ const (
 // waiting is how many calls of Key may wait for a worker. Further calls are refused.
 const waiting = 8
 
-// restTimes says how long a worker rests after a key while the node is busy: restTimes as long as
-// the key took.
+// restTimes says how long a worker rests after a key while the node is busy: restTimes times as long as the key took.
 const restTimes = 2
 
 // Command is the argument that makes a process of the program a worker.
@@ -149,7 +148,7 @@ func (h *Hasher) end(w *worker) {
 	w.end()
 }
 
-// Stop kills the worker processes. Calls of Key that wait for one of them return an error.
+// Stop kills the worker processes. Calls of Key that wait for one of them, and all later calls, return an error.
 func (h *Hasher) Stop(context.Context) error {
 	h.mu.Lock()
 	h.stopped = true

@@ -45,8 +45,8 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// providerTime bounds the time in which the sweep reports receipts to one order, and the requests
-// of this area.
+// providerTime bounds the time in which the sweep reports receipts to one order, and the requests that store
+// receipts (markPaid and importStatement).
 const providerTime = 15 * time.Second
 
 // These bound the sweep (SettleTransfers): the time between two rounds, the most attempts of a

@@ -87,7 +87,7 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	if err != nil {
 		return err
 	}
-	// Everything came in other currencies, which do not count for the order.
+	// If all receipts are in other currencies, none counts for the order.
 	if len(came) == 0 {
 		return h.Receipts.Settle(ctx, attempt, 0)
 	}
@@ -159,9 +159,8 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue reports receipts that are stored but not settled to their orders. The requests that
-// stored these receipts failed or ran out of time. An order for which that fails is tried again in
-// the next round.
+// settleDue reports to their orders receipts that are stored but not settled, because the request that stored them
+// failed, ran out of time or is still at work. If that fails for an order, it is tried again in the next round.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {

@@ -128,7 +128,7 @@ func redactJSON(s *shape, body []byte, most int) (text []byte, cut bool) {
 	return text, !whole
 }
 
-// redactor copies a body unchanged, except for the values that are withheld.
+// redactor copies a body unchanged, except for the values that are withheld and the credentials that are hidden.
 type redactor struct {
 	json *jsontext.Decoder
 	body []byte

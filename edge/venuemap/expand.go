@@ -175,8 +175,8 @@ type seat struct {
 }
 
 // addSeat adds a seat to the row that was begun last. It reports an issue if the seat's id is malformed, if its point
-// is not on the canvas, or if another seat has the same id or point or looks the same on a ticket. A seat with a fault is added too, so
-// that the faults of the seats after it are also found.
+// is not on the canvas, or if another seat has the same id or point or looks the same on a ticket. A seat with a
+// fault is added too, so that the faults of the seats after it are also found.
 func (x *expansion) addSeat(path, row string, s *seat) {
 	point := [2]int32{int32(s.x), int32(s.y)}
 	if len(s.id) > maxID || !isIdentifier(s.id) {

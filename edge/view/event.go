@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// Event returns an event's record as its organization sees it. Other readers are shown parts of it.
-// Optional fields that the organization has not set are null.
+// Event returns an event's record as its organization sees it. Other readers are shown parts of it. Optional fields
+// that the organization has not set are null, or empty if they are lists or objects.
 func Event(r *event.Record) *api.Event {
 	t := r.Details
 	v := &api.Event{

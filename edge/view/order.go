@@ -43,8 +43,8 @@ func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord
 	if o.Promo != nil {
 		v.PromoCode = &o.Promo.Code
 	}
-	// The moment when an order ended has one of three names, by its status. An order that is not
-	// over shows when it expires instead.
+	// The record has the moment at which an order ended only if the order was sold or cancelled, and not if it
+	// failed or expired. For an order that is not over, the record has the moment at which it expires.
 	switch o.Status {
 	case order.StatusCompleted, order.StatusRefunded, order.StatusPartiallyRefunded:
 		if !o.Sold() {
@@ -99,8 +99,8 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	}
 }
 
-// showTransfer returns what a buyer needs for a bank transfer. For euros, it has a GiroCode, which
-// banking apps can read.
+// showTransfer returns what a buyer needs for a bank transfer. For euros, it has a GiroCode, which banking apps can
+// read, unless statements.GiroCode can make none.
 func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	to := order.ParseBankAccount(d.Address)
 	t := &api.BankTransfer{
@@ -124,7 +124,8 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 		v.Message = Optional("Deposit " + r.Deposit)
 	}
 	v.DecisionNote = Optional(r.Note)
-	// Only a refund that a buyer asked for has a request, with a message, evidence and a decision.
+	// Only a refund that somebody asked for (its buyer, a holder or the organization) has an Ask, with a message,
+	// evidence and a decision.
 	ask := r.Ask
 	if ask == nil {
 		return v
@@ -214,7 +215,7 @@ func showBooked(v *keeper.Visit) *api.Booked {
 
 // StatusAt returns a ticket's status at a moment. A ticket that nobody used expires when its event
 // is completed or when its booked date is over. A digital ticket never expires, because it has no
-// date.
+// date, and neither does a ticket of a cancelled event.
 func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
 	const issued, expired = "issued", "expired"
 	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
