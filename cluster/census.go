@@ -8,8 +8,8 @@ type Census struct {
 	Links   int // links to other members that work
 	Relayed int // of these, links that a third member relays
 	Actors  int
-	// Commands counts the commands that actors have been handed and have not finished, whether in
-	// their mailboxes or waiting for the journal; Deepest is the largest number of one actor.
+	// Commands counts the commands that actors have been handed and have not finished: tells until they are decided,
+	// and calls until they are answered. Deepest is the largest number of one actor.
 	Commands, Deepest int64
 	Adrift            int64 // tells that wait until their actors have a node
 	Followed          int   // events of other nodes whose facts are sent here

@@ -61,8 +61,8 @@ type inbound struct {
 	told int64  // how far the other node has been told of n.own; only for the writing goroutine
 }
 
-// serveLink serves a connection that another node has opened, until it breaks or ctx ends. A connection
-// whose handshake or hello fails counts as a stranger.
+// serveLink serves a connection that another node has opened, until it breaks or ctx ends. If the hello asks for it, the
+// connection is relayed to another member instead. A connection whose handshake or hello fails counts as a stranger.
 func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -172,8 +172,8 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 	return nil // ignore kinds of frames that only a newer node knows
 }
 
-// carryOut hands a command to its actor, if the actor is this node's. Left is how many milliseconds the caller still
-// waits.
+// carryOut hands a command to its actor. It answers with an error instead if the actor is not this node's, if the
+// journal does not answer, or if a limit is reached. left is how many milliseconds the caller still waits.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().ownsHome(to.Home) {

@@ -23,7 +23,7 @@ import (
 const (
 	linkQueue   = 16_384                 // frames that may wait to be written; when it is full, the link is broken
 	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame
-	pingEvery   = 500 * time.Millisecond // when nothing else is sent
+	pingEvery   = 500 * time.Millisecond // between two pings, also while other frames are sent
 	silenceMax  = 2 * time.Second        // without receiving a frame, or to write one: then the link is broken
 	silenceOld  = 3 * time.Second        // the same for a node of the release before, which pings once a second
 	dialTime    = 2 * time.Second        // for connecting, and for the first frames
@@ -81,8 +81,8 @@ func (l *link) queueFrame(frame func(*writer)) bool {
 	}
 }
 
-// write writes what is queued until the link breaks. Before it builds the frames that are queued together it calls
-// before, which may put frames ahead of them.
+// write writes what is queued, and a ping every pingEvery, until the link breaks. Before it builds the frames that are
+// queued together it calls before, which may put frames ahead of them.
 func (l *link) write(before func(*writer)) {
 	var w writer
 	var frames []func(*writer)
@@ -235,8 +235,8 @@ func (l *link) sendHello(self, want, relayTo string) error {
 	return l.flushFrames(&w)
 }
 
-// readHello reads the other side's hello, and returns its id. It returns an error unless the other side is the
-// member want ("": anybody) and takes this node for self or for anybody.
+// readHello reads the other side's hello, and returns its id. It returns an error unless the other side speaks our
+// protocol, is the member want ("": anybody) and takes this node for self or for anybody.
 func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
 	kind, body, err := l.readFrame(in, &buf)

@@ -26,7 +26,7 @@ const (
 	cedeLook = 2 * time.Millisecond
 	// maxAdrift bounds the tells that wait until their actors have a node.
 	maxAdrift = 32_768
-	// handingOver is how many actors are put away at once when they move.
+	// handingOver is how many actors are put away at once, at most, when they move.
 	handingOver = 16
 )
 
@@ -98,7 +98,7 @@ func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.timers.RunLater(maxPatience, func() { n.ceded.Delete(ref) })
 }
 
-// letGo puts an actor away, as soon as what it has decided is durable.
+// letGo puts an actor away, as soon as what it has decided is durable. It gives up after cedeTime.
 func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	ctx, cancel := context.WithTimeout(ctx, cedeTime)
 	defer cancel()
@@ -124,8 +124,8 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	}
 }
 
-// askFormerOwner asks the node that may have had an actor until now to let it go. It returns ErrMoved if
-// the actor belongs to another node by now.
+// askFormerOwner asks the node that may have had an actor until now to let it go, and waits for that for cedeTime at
+// most. It returns ErrMoved if the actor belongs to another node by now, and nil otherwise.
 func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
 	if former := p.Former(ref.Home, p.self); p.ownsHome(ref.Home) && former != none {
@@ -148,8 +148,8 @@ func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	return nil
 }
 
-// askThere makes another member carry a command out. It returns ErrMoved if the command was certainly not sent, so
-// that it may be sent to another node.
+// askThere makes another member carry a command out. It returns ErrMoved if the command was certainly not carried out,
+// because it was not sent or the member does not own the actor. Then it may be sent to another node.
 func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
 		return nil, activation.ErrMoved
@@ -165,7 +165,7 @@ func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref
 	return reply, err
 }
 
-// tellThere sends a tell to another member.
+// tellThere sends a tell to another member, or returns ErrMoved if there is no link to it.
 func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
 		return activation.ErrMoved

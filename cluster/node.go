@@ -63,10 +63,10 @@ type Config struct {
 	// that no jump of the wall clock makes an order expire.
 	Now func() time.Time
 
-	MaxInFlight   int64         // most commands of one actor at a time; more are refused (default 8,192)
-	MaxBacklog    int           // most entries that wait in the journal; above it every command is refused (default 65,536)
+	MaxInFlight   int64         // most commands of one actor at a time: beyond it Ask is refused, and beyond four times as many a Tell is dropped (default 8,192)
+	MaxBacklog    int           // most entries that wait in the journal: beyond it every Ask is refused (default 65,536)
 	IdleAfter     time.Duration // after so long without a command an actor is put away (default 10 min)
-	SnapshotEvery int64         // facts between two snapshots of an actor (default 50,000)
+	SnapshotEvery int64         // least number of facts between two snapshots of an actor (default 50,000)
 }
 
 // Wakes notes when actors that are not loaded want to be woken.
@@ -233,8 +233,8 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	}
 }
 
-// AskFor asks as Ask does and returns the reply as a *T. A reply of another type is a mistake in
-// our own code.
+// AskFor asks as Ask does and returns the reply as a *T. A reply of another type is a mistake in our own code, and
+// becomes the refusal INTERNAL.
 func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Command) (*T, error) {
 	reply, err := n.Ask(ctx, to, cmd)
 	if err != nil {
@@ -247,8 +247,8 @@ func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Comma
 	return r, nil
 }
 
-// askHere makes this node's activation carry a command out. If that activation is stopping, it
-// tries the next one at once.
+// askHere makes this node's activation carry a command out. If that activation is stopping, it tries the next one at
+// once, up to three activations in all.
 func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	shut := n.cfg.Shut(to.Home)
 	for tries := 0; ; tries++ {
@@ -297,8 +297,8 @@ func outcomeOf(to engine.Ref, err error) error {
 	return fmt.Errorf("ask %s: %w", to.Name(), err)
 }
 
-// Tell sends a command without waiting. It may be lost when the actor is overloaded or the node
-// stops, so senders repeat what matters.
+// Tell sends a command without waiting. It may be lost when the actor is overloaded, a link breaks or a node stops, so
+// senders repeat what matters.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tellActor(to, cmd, time.Time{}) }
 
 // wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here, even if another
@@ -313,7 +313,8 @@ func (n *Node) wakeActor(ref engine.Ref) {
 	n.Tell(ref, engine.Wake{})
 }
 
-// tellActor sends a command; since is when it was first sent, or zero.
+// tellActor sends a command; since is when it was first sent, or zero. If the actor is overloaded, the command is
+// dropped, unless it is a Wake. If the actor is moving, the command is sent again later.
 func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
@@ -335,8 +336,9 @@ func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	}
 }
 
-// tellLater sends a command again in a moment, because its actor is moving. It tries for as long as a caller
-// would wait. Without this, the sender would repeat the command only much later.
+// tellLater sends a command again in a moment, because its actor is moving. It tries for as long as a caller would
+// wait, and drops the command if maxAdrift others wait already. Without this, the sender would repeat the command only
+// much later.
 func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	if n.adrift.Load() >= maxAdrift {
 		return
@@ -356,7 +358,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 
 func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().ownsHome(ref.Home) }
 
-// joinActor sends a command that must not leave the node. It is lost if the actor has moved.
+// joinActor sends a command that must not leave the node. It is lost if the actor is not loaded here or is overloaded.
 func (n *Node) joinActor(to engine.Ref, j activation.Joint) {
 	if s, ok := n.slots.Load(to); ok && s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 		s.act.Load.Add(1)

@@ -153,7 +153,8 @@ func (p *peer) failCalls(l *link) {
 }
 
 // call sends a frame that is answered, and gives it the call's number. The call is noted before its frame is
-// queued, because the answer could otherwise come before the note. It gives up when shut is closed.
+// queued, because the answer could otherwise come before the note. It gives up when ctx ends or shut is closed. It
+// returns errDown, having sent nothing, if there is no link.
 func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}

@@ -11,7 +11,7 @@ const (
 	actorTurn  = 300
 )
 
-// strand holds the actors of one event, which take turns: at most one of them runs at a time. So
+// strand holds the actors of one home (an event or an organization), which take turns: at most one runs at a time. So
 // what an order asks of a keeper is handled on the same processor, in a warm cache, and no other
 // goroutine has to be woken for it (docs/adr/0011-strands.md). Its lock also guards the mailboxes
 // of its actors.

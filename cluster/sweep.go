@@ -21,7 +21,7 @@ const (
 	snapshotAge  = 24 * time.Hour
 )
 
-// sweepActors wakes parked actors and puts idle ones away.
+// sweepActors wakes parked actors, puts idle ones away, and asks for new snapshots of those whose last one is old.
 func (n *Node) sweepActors(ctx context.Context) {
 	wake := time.NewTicker(wakeEvery)
 	idle := time.NewTicker(min(idleEvery, n.cfg.IdleAfter))

@@ -24,8 +24,8 @@ import (
 )
 
 // Shell is what surrounds an activation. Post, Now, Send, Keep and Log are also called from the
-// journal's goroutine, the other methods only from within Handle. No method may block, and none may
-// call the activation back before it returns.
+// journal's goroutine, the other methods only from within Handle. No method but Park may block, and none may call the
+// activation back before it returns.
 type Shell interface {
 	Now() time.Time // never set back by the wall clock
 	Log() *slog.Logger
@@ -48,8 +48,8 @@ type Shell interface {
 	// Keep encodes and saves a frozen state, which contains the facts up to seq. It does so beside
 	// the activation, which goes on in the meantime.
 	Keep(frozen any, claim journal.Claim, seq int64)
-	// Park notes when an actor that is put away wants to wake (the zero time: never). seq is the
-	// number of the last fact, which the last snapshot contains.
+	// Park notes durably when an actor that is put away wants to wake (the zero time: never), and waits for that. seq
+	// is the number of the last fact, which the last snapshot contains.
 	Park(claim journal.Claim, seq int64, wake time.Time) error
 	// End forgets the activation: the next command makes a new one. fenced reports that it has lost
 	// its stream to another activation.
@@ -133,8 +133,8 @@ type (
 	idle    struct{}        // nothing is pending any more
 )
 
-// Handle processes one message of the mailbox at a time. A panic in a decision ends the activation,
-// and its callers are answered; what it had decided before is in the journal.
+// Handle processes one message of the mailbox at a time. A panic in a decision ends the activation, and its callers
+// are answered; what it had decided before has been handed to the journal.
 func (a *Activation) Handle(msg any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -174,7 +174,8 @@ func (a *Activation) Handle(msg any) {
 	}
 }
 
-// takeCommand handles a command, now or after loading. A nil call means a tell.
+// takeCommand handles a command, now or after loading. If the activation is leaving, the command waits until it has
+// ended (stop). A nil call means a tell.
 func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	switch {
 	case a.stopped.Load():
@@ -243,8 +244,9 @@ func (a *Activation) beginServing(l Loaded) {
 	a.stash = nil // frees its memory
 }
 
-// stop ends the activation. Callers whose facts it had not made durable are told err. As long as the shell
-// keeps it, it answers ErrMoved to callers who still have its address.
+// stop ends the activation. Callers whose commands have not been decided, or whose answers are held back (WaitKey),
+// get err, and callers who wait for a proof of the claim get ErrUnavailable. The journal's verdicts answer the
+// others. As long as the shell keeps the activation, it answers ErrMoved to callers who still have its address.
 func (a *Activation) stop(err error, fenced bool) {
 	if a.stopped.Load() {
 		return
@@ -316,9 +318,9 @@ func (a *Activation) loseStream() {
 	a.shell.Arm(a.shell.Now().Add(proofLife))
 }
 
-// retireWith ends an activation: its state is saved and its next timer noted. If it has facts or
-// answers on their way, or callers that wait, it stays; with force it takes no more commands and
-// ends when those have left.
+// retireWith ends an activation: its state is saved and its next timer noted. If it is loading, has facts or answers on
+// their way, or has callers that wait, it stays. With force it takes no more commands, and ends when it is loaded and
+// its facts and answers have left, even if callers wait.
 func (a *Activation) retireWith(m Retire) {
 	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
 	if a.stopped.Load() || a.lost.Load() || !m.Force && (busy || len(a.held) > 0) {

@@ -26,7 +26,7 @@ type work struct {
 // allocates neither.
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// maxRoom is how many bytes of room for facts a pooled work keeps; a larger buffer is left to the garbage
+// maxRoom is how many bytes of room for facts a pooled work keeps at most; a larger buffer is left to the garbage
 // collector.
 const maxRoom = 4 << 10
 
@@ -105,7 +105,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 // ask sends what need not wait for facts at once, except in two cases. One is that the claim has
 // not been proven lately, or that answers already wait for that proof. The other is that a refusal
 // under the same key is on its way: a repeat of the command must not overtake the refusal of the
-// first try.
+// first try. In these cases the asks leave with the decision's other sends.
 func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return
@@ -169,7 +169,7 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 // new fact (docs/adr/0004).
 const proofLife = time.Second
 
-// isSilent reports whether a decision leaves nothing to store and nothing to send.
+// isSilent reports whether a decision leaves nothing to store, nothing to send and nobody to answer.
 func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
@@ -275,8 +275,8 @@ func (w *work) failCallers() {
 	}
 }
 
-// releaseProven releases the outcomes that waited for the proof, unless the proof took so long that
-// it has expired.
+// releaseProven releases the outcomes that waited for the proof. If the proof took so long that it has expired, it asks
+// for another one instead.
 func (a *Activation) releaseProven(at time.Time) {
 	if a.stopped.Load() {
 		return
@@ -321,7 +321,7 @@ func (a *Activation) armTimer() {
 
 // freeze copies the state for a snapshot. The snapshot is saved when all facts in it are durable, so an entry
 // without facts takes it through the journal after them. It needs no proof of the claim, because the store of
-// snapshots checks the claim itself.
+// snapshots checks the claim itself. If the journal has refused facts that the state has, no snapshot is saved.
 func (a *Activation) freeze() {
 	a.saved, a.savedAt = a.seq, a.shell.Now()
 	w := a.newWork(0)

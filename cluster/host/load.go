@@ -69,7 +69,8 @@ func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	}
 }
 
-// thaw makes a state from a snapshot. It fails if the state breaks an invariant.
+// thaw makes a state from a snapshot. It fails with errUnfounded if the bytes can't be decoded or the state breaks an
+// invariant.
 func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
 	v := h.kind.Frozen()
 	err := codec.Unmarshal(frozen, v)

@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/snapshot"
 )
 
-// Keep encodes and saves a snapshot, on a goroutine of its own. If that fails, a snapshot is made
-// again later.
+// Keep hands a snapshot to the node's snapshot writer, which encodes and saves it. If that fails, or if the writer's
+// queue is full, a snapshot is made again later.
 func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	ref, env := h.Ref, h.env
 	queued := env.Freeze(func(ctx context.Context) {
@@ -35,15 +35,16 @@ func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 // errSuperseded ends a snapshot because the departing activation's last one makes it needless.
 var errSuperseded = errors.New("a later snapshot follows")
 
-// While a snapshot is made, its goroutine rests restTimes as long as it has worked, whenever it has
-// worked for restAfter.
+// While a snapshot is made, its goroutine rests restTimes times as long as it has worked, whenever it has worked for
+// restAfter.
 const (
 	restTimes = 6
 	restAfter = time.Millisecond
 )
 
-// makeRest returns what the snapshot at seq calls between its steps. Its pauses leave the processor
-// and the disk to the sale, unless the actor is leaving.
+// makeRest returns what the snapshot at seq calls between its steps. Its pauses leave the processor and the disk to the
+// sale, unless the actor is leaving. It returns errSuperseded if a later snapshot, the actor's last, makes this one
+// needless.
 func (h *Hosted) makeRest(ctx context.Context, seq int64) func() error {
 	began := time.Now()
 	return func() error {

@@ -2,9 +2,9 @@
 // cluster asks it about the newest list that the node was given, and the simulation of many nodes about all
 // lists that there are.
 //
-// Each bucket belongs to the member for which mixing bucket and member gives the highest number
-// (rendezvous hashing): when a member comes or goes, only its own buckets move. All actors of one
-// event are in one bucket.
+// Each bucket belongs to the member, of those that are not leaving, for which mixing bucket and member gives the
+// highest number (rendezvous hashing): when a member comes or goes, only its own buckets move. All actors of one event
+// are in one bucket.
 package placement
 
 import (

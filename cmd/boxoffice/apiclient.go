@@ -43,8 +43,8 @@ type fields = map[string]any
 // need seconds to hash a password.
 const patience = time.Minute
 
-// send sends a request and reads the data of its answer. It repeats the request while the node
-// answers 503. All attempts have the same Idempotency-Key, so that nothing is done twice.
+// send sends a request and reads the data of its answer. It repeats the request while the node answers 503, for
+// patience at most. All attempts have the same Idempotency-Key, so that nothing is done twice.
 func (a *apiClient) send(ctx context.Context, method, path string, body, data any) error {
 	key, until := uuid.NewString(), time.Now().Add(patience)
 	for {

@@ -35,7 +35,7 @@ type listenCmd struct {
 // service itself would try for a week, but here a developer is waiting.
 const forwardAttempts = 4
 
-// Run forwards facts until a signal.
+// Run forwards facts until a signal, or until the service refuses the key. With PrintSecret it only prints the secret.
 func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
 
 // serve begins at the present end of the feed, so that only new facts are sent.

@@ -341,7 +341,7 @@ func (s *status) print(out io.Writer) error {
 		}
 		row(n.Node, n.State, n.Version, seconds(n.Up), seconds(n.Silent), n.Actors, n.Backlog, fmt.Sprint(n.Waiting, "ms"), n.Writers, n.HTTP, n.Link)
 	}
-	// Each table is written before the next begins, so that its columns are as wide as its own cells.
+	// A flush or an empty line ends each table, so that its columns are as wide as its own cells.
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ type verifyDrawCmd struct {
 // Run checks the files and prints what it has checked, and also what it could not check.
 func (c verifyDrawCmd) Run() error { return c.verify(os.Stdout) }
 
-// verify checks the document first and then everything that was given beside it. It uses no
-// network.
+// verify checks the document first and then everything that was given beside it. If a rival was given, it only checks
+// that the two documents contradict each other. It uses no network.
 func (c verifyDrawCmd) verify(out io.Writer) error {
 	chain := draw.Quicknet()
 	if c.Chain != "" {

@@ -36,7 +36,7 @@ type Refresh struct {
 	RefreshToken string `json:"refreshToken" required:"true" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"The refresh token of the last answer that had one."`
 }
 
-// Logout names the session that is to end.
+// Logout names the session that is to end. Without a refresh token, that is the session of the request.
 type Logout struct {
 	RefreshToken string `json:"refreshToken,omitzero" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"Any refresh token of the session that is to end; left out, the session of the request's access token ends."`
 }

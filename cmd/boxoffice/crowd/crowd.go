@@ -58,8 +58,8 @@ type Figures struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// New makes the crowd of a node that listens at an address of this machine. Each buyer has a client address and
-// keeps one connection.
+// New makes the crowd of a node that listens at an address of this machine. Each buyer has a client address of its own
+// and keeps one connection.
 func New(listen string) (*Crowd, error) {
 	network, err := client.NewNetwork(client.Config{Sources: buyers, PerIdle: 1})
 	if err != nil {
@@ -78,8 +78,9 @@ func (c *Crowd) Stop(context.Context) error {
 	return nil
 }
 
-// Serve answers a GET with the figures of the latest rush. A POST starts a rush on the event in the path first; it
-// is refused with 409 while a rush runs, and if the event has no seats.
+// Serve answers a GET with the figures of the latest rush. A POST starts a rush on the event in the path first. It is
+// refused with 403 if it comes from a page of another site, and with 409 if a rush runs, the node is about to stop or
+// the event has no seats.
 func (c *Crowd) Serve(ctx *fasthttp.RequestCtx) {
 	if ctx.IsPost() {
 		event, _ := ctx.UserValue("event").(string)

@@ -126,7 +126,7 @@ func (c *Config) Print(log *slog.Logger) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Tag.Get("env") == "" {
-			continue // The field is no knob: only tests set it.
+			continue // The field is no knob: only tests or commands set it.
 		}
 		value := fmt.Sprint(v.Field(i).Interface())
 		if _, secret := f.Tag.Lookup("secret"); secret && !v.Field(i).IsZero() {
@@ -150,8 +150,8 @@ func (c *Config) Apart() bool {
 // drandURLs are public relays of drand's randomness, tried in turn.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
 
-// makeBeacon returns the source of randomness for the draws of waiting rooms. A private node signs
-// its own rounds, so that it needs no network. Such rounds prove nothing.
+// makeBeacon returns the source of randomness for the draws of waiting rooms. If no relay is configured, a private node
+// signs its own rounds, so that it needs no network. Such rounds prove nothing.
 func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	urls := c.BeaconURL
 	if len(urls) == 0 {

@@ -17,14 +17,13 @@ import (
 )
 
 const (
-	// factsPace is the pause between two looks at the journal. The read model's pause is half as
-	// long, so that the read model goes first.
+	// factsPace is the time from one transaction to the next, unless factsBatch facts or a caller wait. The read
+	// model's is half as long, so that the read model goes first.
 	factsPace = 100 * time.Millisecond
-	// factsQueue is how many facts wait in memory; further facts of a rush are read back from the
-	// journal.
+	// factsQueue is how many facts wait in memory at most; further facts of a rush are read back from the journal.
 	factsQueue = 20_000
-	// factsBatch is how many facts of the journal are handled in one transaction, and
-	// factsBusyBatch while the node is busy: a batch of 1,000, which takes Postgres and us 25 ms,
+	// factsBatch is how many facts of the journal are handled in one transaction at most, and factsBusyBatch how many
+	// while the node is busy: a batch of 1,000, which takes Postgres and us 25 ms,
 	// slows down the sale.
 	factsBatch     = 1_000
 	factsBusyBatch = 250
@@ -102,9 +101,10 @@ func (n *Node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	return n.mailQueue.Apply(ctx, tx, batches)
 }
 
-// startFacts starts to publish facts: those that were committed and not published yet, and then all
-// that follow. If publishing fails later, the node goes on selling. One node of the cluster follows
-// the journal; with Kafka, every node consumes.
+// startFacts starts to publish facts: those that were committed and not published yet, and then all that follow. If
+// publishing fails later, the node goes on selling. One node of the cluster follows the journal; with Kafka, every node
+// consumes. startFacts also starts the writing of the table of attendees, and the deletion of old public facts and of
+// old days of the journal.
 func (n *Node) startFacts(context.Context) error {
 	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
 	if n.relay != nil {

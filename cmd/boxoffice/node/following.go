@@ -40,8 +40,8 @@ func (f *following) offer(b *journal.Batch) {
 	}
 }
 
-// run follows the journal until the context ends, and then applies what has been offered. After a
-// failure it waits for the end, so that the cluster does not start it again at once.
+// run follows the journal until the context ends, and then applies what has been offered, for followerStopTime at most.
+// After a failure it waits for the end, so that the cluster does not start it again at once.
 func (f *following) run(ctx context.Context) {
 	a := follower.New(f.cfg)
 	f.active.Store(a)
@@ -79,7 +79,8 @@ func (f *following) stopped() float64 {
 	return 0
 }
 
-// delay returns how many seconds passed from the commit of the last facts until they were applied.
+// delay returns how many seconds passed from the commit of the last facts until they were applied. It is 0 if the
+// follower runs on another node.
 func (f *following) delay() float64 {
 	if a := f.active.Load(); a != nil {
 		return a.Lag().Delay.Seconds()
@@ -121,8 +122,8 @@ func (n *Node) IsBehind() bool {
 	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0
 }
 
-// ShowOwn waits until lists have what a caller has written through any node, and reports whether
-// they have it. It does not wait for what others have written since.
+// ShowOwn waits until lists have what a caller has written through any node, and reports whether they certainly have it:
+// if a node could not be asked, it returns false. It does not wait for what others have written since.
 func (n *Node) ShowOwn(ctx context.Context, caller string) bool {
 	until, err := n.cluster.WrittenBy(ctx, caller)
 	if len(until) == 0 {

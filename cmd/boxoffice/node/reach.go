@@ -44,7 +44,8 @@ func (n *Node) PublicFacts() *publicfacts.Store { return n.publicFacts }
 // Mailbox returns the captured mail; nil if mail is sent.
 func (n *Node) Mailbox() *mail.Capture { return n.mailbox }
 
-// Sim returns the payment simulator; nil if there are real providers.
+// Sim returns the payment simulator that the node runs; nil if it runs none, because it has real providers or uses
+// another simulator.
 func (n *Node) Sim() *paysim.Sim { return n.sim }
 
 // Registry returns everything that /metrics shows.

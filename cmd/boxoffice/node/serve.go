@@ -20,8 +20,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// startEdge starts the server that lets requests in. It comes last, when everything that a request
-// may need is there.
+// startEdge starts the server that lets requests in. It comes when everything that a request may need is there.
 func (n *Node) startEdge(ctx context.Context) error {
 	proxies, err := n.cfg.readProxies()
 	if err != nil {
