@@ -14,7 +14,7 @@ type Census struct {
 	Adrift            int64 // tells that wait until their actors have a node
 	Followed          int   // events of other nodes whose facts are sent here
 
-	Activated int64 // actors that were made, since the start
+	Activated int64 // activations that were made, since the start
 	Strangers int64 // links that were refused, since the start
 }
 

@@ -165,7 +165,7 @@ func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref
 	return reply, err
 }
 
-// tellThere sends a tell to another member, or returns ErrMoved if there is no link to it.
+// tellThere sends a tell to another member, or returns ErrMoved if no link to it works.
 func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
 		return activation.ErrMoved

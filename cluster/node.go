@@ -100,7 +100,7 @@ type Node struct {
 	activated  atomic.Int64 // how many activations were made
 	strangers  atomic.Int64 // how many links were refused
 	asked      struct{ here, there atomic.Int64 }
-	fenced     atomic.Int64 // how many activations have lost their stream
+	fenced     atomic.Int64 // how many activations have lost their stream (Stats.Fenced)
 	unfounded  atomic.Int64 // how many snapshots the journal contradicted
 
 	closing atomic.Bool
@@ -472,7 +472,7 @@ func (n *Node) Actors() int { return n.slots.Size() }
 type Stats struct {
 	Here   int64 // commands asked for on this node and carried out here
 	There  int64 // commands asked for on this node and passed on to another
-	Fenced int64 // activations that ended because another has claimed their stream
+	Fenced int64 // activations that ended because the journal refused what they wrote, mostly since another had claimed their stream
 	// Unfounded counts snapshots that the journal contradicts. The actor was loaded from an earlier
 	// snapshot instead, or from all facts.
 	Unfounded int64

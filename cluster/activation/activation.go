@@ -51,8 +51,8 @@ type Shell interface {
 	// Park notes durably when an actor that is put away wants to wake (the zero time: never), and waits for that. seq
 	// is the number of the last fact, which the last snapshot contains.
 	Park(claim journal.Claim, seq int64, wake time.Time) error
-	// End forgets the activation: the next command makes a new one. fenced reports that it has lost
-	// its stream to another activation.
+	// End forgets the activation: the next command makes a new one. fenced reports that it ends because
+	// of Fenced.
 	End(fenced bool)
 }
 
@@ -109,7 +109,9 @@ type (
 	}
 	// Failed says that a load or a proof failed.
 	Failed struct{ Err error }
-	// Fenced says that another activation has claimed the stream.
+	// Fenced says that the claim does not stand any more, because another activation has claimed the stream, or
+	// that the journal has refused an entry: also because a claim that it needed (Joint.Needs) does not stand, or
+	// because the journal has ended.
 	Fenced struct{}
 	// Proven says that the claim stood at a time, which is when the journal was asked.
 	Proven struct{ At time.Time }
@@ -307,8 +309,9 @@ func (a *Activation) breakDown() {
 	a.stop(ErrUnavailable, false)
 }
 
-// loseStream ends an activation whose stream another activation has claimed. It arms a Wake for the actor,
-// which reaches the other activation, because this one may have used up the Wake that was due.
+// loseStream ends an activation that can't write its stream any more (Fenced), mostly because another activation has
+// claimed the stream. It arms a Wake for the actor, which reaches the next activation, because this one may have used
+// up the Wake that was due.
 func (a *Activation) loseStream() {
 	if a.stopped.Load() {
 		return

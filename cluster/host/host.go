@@ -54,7 +54,7 @@ type Env struct {
 	Before func(context.Context, engine.Ref) error
 	// SnapshotEvery is how many facts may follow a small snapshot before the next one.
 	SnapshotEvery int64
-	Fenced        *atomic.Int64 // counts activations that have lost their stream
+	Fenced        *atomic.Int64 // counts activations that ended because of activation.Fenced
 	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 

@@ -89,8 +89,8 @@ func checkQueued(scans []api.QueuedScan) error {
 	return nil
 }
 
-// readBatch is a batch in the form in which its event judges it. It leaves out full codes that are not the event's
-// once the caller's credential has sent too many of them (countStranger).
+// readBatch is a batch in the form in which its event judges it. Once the caller's credential has sent too many codes
+// that are not the event's (countStranger), further ones are left out, unless they are door codes.
 type readBatch struct {
 	cmd admission.ScanBatch
 	// places holds for each scan of the command its index in the request.

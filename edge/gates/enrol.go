@@ -72,7 +72,8 @@ func (h *Handlers) readEvents(c *route.Call, org int64, ids []string) ([]int64, 
 	return events, nil
 }
 
-// getEnrolment shows whether a device has used the code or its time is over, for the desk that waits for the device.
+// getEnrolment shows whether a device has used the code or the code's time is over, for the desk that waits for the
+// device.
 func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.GateEnrolment, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -25,9 +25,9 @@ type field struct {
 	Above bool
 }
 
-// listMembers returns the members of an object: the required ones first, within that the members of its parts (allOf)
-// before its own, and otherwise by name. above has the names of the schemas that contain this one, so that a schema which
-// contains itself does not go on without end.
+// listMembers returns the members of an object, the required ones first. Otherwise the members of its parts (allOf) come
+// before its own, which are sorted by name. above has the names of the schemas that contain this one, so that a schema
+// which contains itself does not go on without end.
 func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
 	if name != "" {

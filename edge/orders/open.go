@@ -20,9 +20,8 @@ var tokenOver = &engine.Refusal{
 
 // Open finds an order for a caller who may see it: somebody with the order's token, the buyer in a
 // session whose address is proven, or the organization that sells it. It refuses an expired token with tokenOver, a
-// caller without any credentials with UNAUTHORIZED, a seller who lacks a scope as route.ActFor does, and everybody
-// else with ORDER_NOT_FOUND. A caller who is both buyer and seller
-// reads the order as its buyer.
+// caller without any credentials with UNAUTHORIZED, and everybody else with ORDER_NOT_FOUND. For a seller who lacks a
+// scope, it returns the refusal of route.ActFor. A caller who is both buyer and seller reads the order as its buyer.
 func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
 	var nobody Reader
 	token, err := soleToken(c, tokens)
@@ -120,7 +119,7 @@ func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 }
 
 // OpenOwn finds an order for a caller who acts for the organization that sells it. It refuses other callers with
-// ORDER_NOT_FOUND, and one who lacks a scope as route.ActFor does.
+// ORDER_NOT_FOUND. If the caller lacks a scope, it returns the refusal of route.ActFor.
 func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, Reader, error) {
 	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {
