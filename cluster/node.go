@@ -43,7 +43,7 @@ type Config struct {
 	// Backlog is how many entries wait in the journal.
 	Backlog func() int
 	// Shut returns a channel that is closed while the part of the journal that has an event does not answer.
-	// Commands to the event's actors are then refused at once. A nil channel, or a nil Shut, means that this is
+	// Ask then refuses commands to the event's actors at once. A nil channel, or a nil Shut, means that this is
 	// not known.
 	Shut func(event int64) <-chan struct{}
 

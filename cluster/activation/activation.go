@@ -69,7 +69,7 @@ type Activation struct {
 	claim         journal.Claim
 	proven        atomic.Int64 // when the claim was last known to stand, unix milliseconds
 	seq           int64        // seq of the last fact that was decided
-	saved         int64        // seq of the last snapshot that was asked for
+	saved         int64        // seq of the last snapshot that was asked for, or that it was loaded from
 	savedAt       time.Time    // when that snapshot was asked for, or when the activation was loaded
 	pending       atomic.Int64 // entries that the journal has been handed and has not settled
 	current       *Call        // the call whose command is being decided on
@@ -82,7 +82,7 @@ type Activation struct {
 	leaving       atomic.Bool // whether it takes no commands and ends when nothing is pending
 	lost          atomic.Bool // whether the journal refused facts that the state has
 
-	stash   []any    // commands that wait until it is loaded
+	stash   []any    // commands that wait until it is loaded or, if it is leaving, until it has ended
 	leavers []func() // functions to call when it has ended
 }
 

@@ -97,7 +97,7 @@ func refundKey(r *readmodel.Refund) string {
 type refundLook struct {
 	// providerRef is the provider's id of the refund; "" if it has none yet.
 	providerRef string
-	// failed says that an attempt to send the money has failed since the last check, or was declined now.
+	// failed says that an attempt to send the money has failed since the last check, or was refused for good now.
 	failed bool
 	// stuck says that the money does not move, and that a person may have to do something.
 	stuck bool

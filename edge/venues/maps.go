@@ -89,10 +89,9 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 // charged with all three.
 const publishedCost = 3
 
-// publishVenue makes a version of the present draft, or answers with the newest version if that was made from the same
-// draft. A version never changes, and events take their
-// seats only from versions. So the seats of an event do not change when somebody edits the draft
-// later.
+// publishVenue makes a version of the present draft, or answers with the newest version if that was made from the
+// same draft. A version never changes, and events take their seats only from versions. So the seats of an event do
+// not change when somebody edits the draft later.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {

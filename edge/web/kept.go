@@ -64,8 +64,8 @@ func listWorkers() ([]File, error) {
 }
 
 // writeWorker returns the source of the page's worker. The source has a version that changes with the page, its scripts
-// and style sheets, and the gate's manifest. A browser compares the source byte by byte, and gets all files again if it has
-// changed. A new icon alone does not change the source.
+// and style sheets, and the gate's manifest. A browser compares the source byte by byte, and gets all files again if it
+// has changed. A new icon alone does not change the source.
 func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {

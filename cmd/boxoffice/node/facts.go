@@ -23,8 +23,7 @@ const (
 	// factsQueue is how many facts wait in memory at most; further facts of a rush are read back from the journal.
 	factsQueue = 20_000
 	// factsBatch is how many facts of the journal are handled in one transaction at most, and factsBusyBatch how many
-	// while the node is busy: a batch of 1,000, which takes Postgres and us 25 ms,
-	// slows down the sale.
+	// while the node is busy: a batch of 1,000, which takes Postgres and us 25 ms, slows down the sale.
 	factsBatch     = 1_000
 	factsBusyBatch = 250
 	// relayBatch is how many facts are written to Kafka in one transaction at most. The transaction mostly
@@ -129,8 +128,8 @@ func (n *Node) startFacts(context.Context) error {
 	return nil
 }
 
-// factsMetrics exports how far the publishing of facts is behind. Only the consumer's figure includes facts
-// from before this process started.
+// factsMetrics exports how far the publishing of facts is behind, which facts are set aside and which background jobs
+// panicked. Of the figures about what is behind, only the consumer's includes facts from before this process started.
 func (n *Node) factsMetrics(r *prometheus.Registry) {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))

@@ -124,9 +124,9 @@ func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log}
 // one first.
 func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
 
-// Start starts all parts in the order of their needs. The node joins the cluster only when everything that actors need
-// is there, and lets requests in after that. If Start fails, the caller
-// must still call Stop, which stops the parts that were started.
+// Start starts all parts in the order of their needs. The node joins the cluster only when everything that actors
+// need is there, and lets requests in after that. If Start fails, the caller must still call Stop, which stops the
+// parts that were started.
 func (n *Node) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startDisk, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
