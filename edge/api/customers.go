@@ -110,7 +110,7 @@ type Note struct {
 	CreatedAt time.Time `json:"createdAt" description:"When it was written."`
 }
 
-// TagApplied says how many tickets have a tag, after the request added it.
+// TagApplied says how many of the tickets that a request has tagged have the tag now: all, also if they had it before.
 type TagApplied struct {
 	Tag     string `json:"tag" description:"The tag as it is kept."`
 	Tickets int64  `json:"tickets" description:"How many of these tickets have it now, with those that had it before."`
@@ -122,7 +122,7 @@ type TagRemoved struct {
 	Removed int64  `json:"removed" description:"How many tickets had it and lost it."`
 }
 
-// Contacted says that the mail server has accepted a mail to a customer.
+// Contacted says that the mail server has accepted a mail to a customer or, if Dev is true, that the mail was captured.
 type Contacted struct {
 	To      string `json:"to" description:"The address that the mail went to."`
 	Subject string `json:"subject" description:"Its subject line."`
