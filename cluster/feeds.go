@@ -175,7 +175,8 @@ func (f *feeds) endFeedsFrom(member string) {
 	f.tellMissed(p, p)
 }
 
-// endMovedFeeds ends the feeds of events that have another owner now.
+// endMovedFeeds ends the feeds of events that have another owner now, and tells this node's readers that they may have
+// missed facts.
 func (f *feeds) endMovedFeeds(old, now *placed) {
 	for event, source := range f.sources.All() {
 		if owner := now.OwnerOf(event); owner == none || owner == now.self || now.Members[owner].ID != source.member {
@@ -197,7 +198,8 @@ func (f *feeds) tellMissed(old, now *placed) {
 	})
 }
 
-// dropOne drops one event, to make room for another.
+// dropOne ends the feed of one event, to make room for another, and tells this node's readers that they may have missed
+// facts.
 func (f *feeds) dropOne() {
 	for event := range f.sources.All() {
 		f.sources.Delete(event)

@@ -18,7 +18,7 @@ import (
 // maxInbound bounds the links that other nodes have opened.
 const maxInbound = 1_000
 
-// acceptLinks accepts links from other members until the listener closes.
+// acceptLinks accepts links from other members until the listener closes, and returns when all of them have ended.
 func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 	var open sync.WaitGroup
 	defer open.Wait()

@@ -154,7 +154,7 @@ func (p *peer) failCalls(l *link) {
 
 // call sends a frame that is answered, and gives it the call's number. The call is noted before its frame is
 // queued, because the answer could otherwise come before the note. It gives up when ctx ends or shut is closed. It
-// returns errDown, having sent nothing, if there is no link.
+// sends nothing if too many calls wait (OVERLOADED) or there is no link (errDown).
 func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}
@@ -175,7 +175,8 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	return c.Wait(ctx, shut)
 }
 
-// ask makes the member's actor carry a command out.
+// ask makes the member's actor carry a command out, and returns its reply. The member gives up at ctx's deadline, or
+// after maxPatience if ctx has none.
 func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	left := maxPatience
 	if at, ok := ctx.Deadline(); ok {

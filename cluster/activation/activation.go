@@ -195,8 +195,8 @@ func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	}
 }
 
-// takeJoint handles a joint command if it can do so now. An activation that is still loading drops
-// the command; the sender repeats it when it has heard nothing.
+// takeJoint handles a joint command if it can do so now. An activation that is still loading, is
+// leaving or has ended drops the command; the sender repeats it when it has heard nothing.
 func (a *Activation) takeJoint(j Joint) {
 	if a.stopped.Load() || a.state == nil || a.leaving.Load() {
 		a.Load.Add(-1)

@@ -28,8 +28,8 @@ type cart struct {
 }
 
 // validateCode tells whether a promo code would be valid for an order, without using it up. A code
-// that does not exist counts as a wrong guess, so that nobody can try codes without end. Every
-// other request is not counted.
+// that does not exist counts as a wrong guess, so that nobody can try codes without end. No other
+// request stays counted.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {

@@ -182,7 +182,7 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 // CONFLICT if the code has another revision by now.
 //
 // A new name is claimed before the actor is asked, so that no other code can take it. If the actor
-// then refuses, the old name is claimed back. The name of a code that an order has used cannot be
+// then refuses or does not answer, the old name is claimed back. The name of a code that an order has used cannot be
 // changed (CODE_LOCKED).
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})

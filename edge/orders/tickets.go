@@ -58,8 +58,8 @@ func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, 
 	return t, nil
 }
 
-// findTicket returns the order and the serial of the ticket with a public id, or refuses with
-// TICKET_NOT_FOUND.
+// findTicket returns the order and the serial of the ticket with a public id. It refuses with
+// TICKET_NOT_FOUND if there is no such ticket.
 func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, error) {
 	notFound := &engine.Refusal{Code: engine.TicketNotFound}
 	id, err := engine.ParseID(text)

@@ -225,8 +225,8 @@ func notPending(o *order.Order, i int) error {
 	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
-// retryRefund sends a failed refund again at once, without the sweep's pause. If the sweep does so at the same moment,
-// only one of the two can claim the refund.
+// retryRefund sends a failed refund again at once, without the sweep's pause. It refuses any other refund. If the sweep
+// sends the refund at the same moment, only one of the two can claim it.
 func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {

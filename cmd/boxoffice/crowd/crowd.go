@@ -80,7 +80,7 @@ func (c *Crowd) Stop(context.Context) error {
 
 // Serve answers a GET with the figures of the latest rush. A POST starts a rush on the event in the path first. It is
 // refused with 403 if it comes from a page of another site, and with 409 if a rush runs, the node is about to stop or
-// the event has no seats.
+// the event's seat map can't be read or has no seats for sale.
 func (c *Crowd) Serve(ctx *fasthttp.RequestCtx) {
 	if ctx.IsPost() {
 		event, _ := ctx.UserValue("event").(string)
