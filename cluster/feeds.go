@@ -37,7 +37,7 @@ func newFeeds(n *Node) *feeds {
 	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, *source]()}
 }
 
-// Follow makes Config.Observe see an event's facts as they are committed, on whatever node that is.
+// Follow makes Config.Observe see an event's facts as they are committed, whichever node owns the event.
 // Facts before the call may be missing, so ask the actor after it. When facts may have been missed
 // later, Config.Missed is called, and the event must be followed again.
 func (n *Node) Follow(ctx context.Context, event int64) error {

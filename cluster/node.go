@@ -100,7 +100,7 @@ type Node struct {
 	activated  atomic.Int64 // how many activations were made
 	strangers  atomic.Int64 // how many links were refused
 	asked      struct{ here, there atomic.Int64 }
-	fenced     atomic.Int64 // how many activations have lost their stream (Stats.Fenced)
+	fenced     atomic.Int64 // how many activations ended because the journal refused what they wrote (Stats.Fenced)
 	unfounded  atomic.Int64 // how many snapshots the journal contradicted
 
 	closing atomic.Bool

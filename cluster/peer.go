@@ -175,8 +175,8 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	return c.Wait(ctx, shut)
 }
 
-// ask makes the member's actor carry a command out, and returns its reply. The member gives up at ctx's deadline, or
-// after maxPatience if ctx has none.
+// ask makes the member's actor carry a command out, and returns its reply. The actor drops the command if its turn
+// comes after ctx's deadline or, if ctx has none, after maxPatience.
 func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	left := maxPatience
 	if at, ok := ctx.Deadline(); ok {

@@ -37,8 +37,8 @@ const (
 // protocol is the version of the frames' form. Nodes of different versions refuse each other.
 const protocol = 1
 
-// revision counts the frames that were added since the protocol began: a node is asked nothing that
-// it does not know.
+// revision counts the additions since the protocol began: first frameWrote with its answer, then links that a member
+// relays. A node is asked for nothing that was added after its own revision.
 const (
 	revision      = 2
 	revisionWrote = 1

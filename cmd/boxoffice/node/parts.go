@@ -6,7 +6,7 @@ import (
 	"math"
 	"net"
 	"net/http"
-	_ "net/http/pprof" // only on the loopback listener of its own
+	_ "net/http/pprof" // served only on a listener of its own (startProfiles)
 	"os"
 	"path/filepath"
 	"slices"
