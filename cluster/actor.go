@@ -33,7 +33,7 @@ func (a actors) startActor(act *host.Hosted, m *mailbox) {
 		actor.WithSupervisor(stopOnFailure{}), actor.WithMailbox(func() actor.Mailbox { return m })))
 }
 
-// close ends the library. All actors must have stopped by then.
+// close ends the library, after the node's goroutines have ended.
 func (a actors) close() { a.system.Shutdown() }
 
 // hosted makes an activation an actor of the library.

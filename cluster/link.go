@@ -176,7 +176,8 @@ func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error
 	}
 }
 
-// guardLoop runs the reader or the writer. A panic breaks only this link, which is then made again.
+// guardLoop runs a loop of the link, such as the reader or the writer. A panic breaks only this link, which is then made
+// again.
 func (l *link) guardLoop(log *slog.Logger, do func()) {
 	err := panics.Catch(log, "link", func() error {
 		do()
@@ -235,8 +236,9 @@ func (l *link) sendHello(self, want, relayTo string) error {
 	return l.flushFrames(&w)
 }
 
-// readHello reads the other side's hello, and returns its id. It returns an error unless the other side speaks our
-// protocol, is the member want ("": anybody) and takes this node for self or for anybody.
+// readHello reads the other side's hello, notes its revision and to which member it wants us to relay, and returns its
+// id. It returns an error unless the other side speaks our protocol, is the member want ("": anybody) and takes this
+// node for self or for anybody.
 func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
 	kind, body, err := l.readFrame(in, &buf)

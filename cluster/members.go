@@ -31,7 +31,7 @@ const (
 )
 
 // TakeMembers tells the node which nodes there are, itself included, sorted by id. The node puts away the actors that
-// it does not own by the new list, and wakes those that it owns now.
+// it does not own by the new list. If it gains any, it wakes those of its actors that want to be woken by now.
 func (n *Node) TakeMembers(list []members.Member) {
 	// The lock keeps lists in order: of two lists that come at once, the later one must win. Stop takes it too, so
 	// that no goroutine begins after it.
@@ -148,8 +148,8 @@ func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	return nil
 }
 
-// askThere makes another member carry a command out. It returns ErrMoved if the command was certainly not carried out,
-// because it was not sent or the member does not own the actor. Then it may be sent to another node.
+// askThere makes another member carry a command out. It returns ErrMoved if the command may be sent again, also to
+// another node, because it was not sent or the member has answered so.
 func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
 		return nil, activation.ErrMoved
@@ -165,7 +165,7 @@ func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref
 	return reply, err
 }
 
-// tellThere sends a tell to another member, or returns ErrMoved if no link to it works.
+// tellThere sends a tell to another member. It returns ErrMoved if there is no such member, or no link to it works.
 func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
 		return activation.ErrMoved

@@ -3,13 +3,13 @@
 // takes care that the actor is loaded and put away.
 //
 // cmd starts the Node, tells it which nodes there are (TakeMembers), and stops it before the journal;
-// the edge and the actors themselves use it. Stop refuses commands, puts every activation away and
+// the edge and the actors themselves use it. Stop puts every activation away, makes no more of them and
 // waits for all of its goroutines. A node without links to others owns all actors; a node with
 // links owns none until it has been told of the members.
 //
 // Safety never depends on which node is thought to own an actor: if two nodes both believe that they own it,
 // the journal's claim decides. Placement makes that rare. A node hands over an actor that moves, so that none
-// of its last facts are fenced.
+// of its last facts are fenced unless that takes too long (cedeTime).
 package cluster
 
 import (
@@ -215,8 +215,8 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 			return reply, nil
 		}
 		if !errors.Is(err, activation.ErrMoved) {
-			// Only ErrMoved says that nobody has carried the command out. After any other error it might be carried
-			// out twice.
+			// After ErrMoved the command may be sent again: nobody has carried it out, or its answer was held back
+			// (WaitKey) and goes to the repeat. After most other errors it might be carried out twice.
 			return nil, outcomeOf(to, err)
 		}
 		if since.IsZero() {
@@ -313,8 +313,8 @@ func (n *Node) wakeActor(ref engine.Ref) {
 	n.Tell(ref, engine.Wake{})
 }
 
-// tellActor sends a command; since is when it was first sent, or zero. If the actor is overloaded, the command is
-// dropped, unless it is a Wake. If the actor is moving, the command is sent again later.
+// tellActor sends a command; since is when it was first sent, or zero. The command is dropped if the node stops or,
+// unless it is a Wake, if the actor is overloaded. If the actor is moving, the command is sent again later.
 func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
@@ -366,8 +366,9 @@ func (n *Node) joinActor(to engine.Ref, j activation.Joint) {
 	}
 }
 
-// find returns the actor's activation. If there is none, it makes one, provided that the actor
-// still is this node's: the caller looked that up some time ago.
+// find returns the actor's activation. If there is none, it makes one. It returns ErrMoved instead if the actor is not
+// this node's any more (the caller looked that up some time ago) or was ceded a moment ago. A node that stops makes
+// none, and refuses with UNAVAILABLE.
 func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if s, ok := n.slots.Load(ref); ok {
 		return s, nil
@@ -389,7 +390,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	return s, nil
 }
 
-// spawnActivation starts an activation in the strand of its event.
+// spawnActivation starts an activation in the strand of its home.
 func (n *Node) spawnActivation(act *host.Hosted) *slot {
 	strand, _ := n.strands.Compute(act.Ref.Home, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
@@ -470,8 +471,8 @@ func (n *Node) Actors() int { return n.slots.Size() }
 
 // Stats are counters since Start.
 type Stats struct {
-	Here   int64 // commands asked for on this node and carried out here
-	There  int64 // commands asked for on this node and passed on to another
+	Here   int64 // calls of Ask for actors that were this node's when the call began
+	There  int64 // all other calls of Ask
 	Fenced int64 // activations that ended because the journal refused what they wrote, mostly since another had claimed their stream
 	// Unfounded counts snapshots that the journal contradicts. The actor was loaded from an earlier
 	// snapshot instead, or from all facts.
@@ -483,8 +484,9 @@ func (n *Node) Stats() Stats {
 	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load(), Unfounded: n.unfounded.Load()}
 }
 
-// Stop puts every activation away and ends the node. It refuses commands from its beginning on. An
-// activation that can't be put away before ctx ends is dropped: the journal has its facts.
+// Stop puts every activation away and ends the node. From its beginning on, no activation is made, so commands to
+// actors that are not loaded, or not any more, are refused. An activation that can't be put away before ctx ends is
+// dropped: the journal has its facts.
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error

@@ -197,7 +197,7 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	})
 }
 
-// tell sends a command without waiting for a reply, and reports whether there was a link.
+// tell sends a command without waiting for a reply, and reports whether a link took it.
 // The frame is built later, by the link's writer. So an error of encoding can only be logged.
 func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()

@@ -76,7 +76,7 @@ func (p *peer) dialWithin(ctx context.Context, patience time.Duration, relay *me
 	return p.n.dialMember(ctx, p.member, relay)
 }
 
-// findRelays returns the members that a link to the named one can go by: we have links to them, and
+// findRelays returns the members that a link to the named one can go by: we have straight links to them, and
 // they know how to relay.
 func (n *Node) findRelays(to string) []members.Member {
 	var all []members.Member

@@ -52,7 +52,7 @@ const maxFrame = 64 << 20
 const (
 	outcomeReply       byte = 0
 	outcomeRefusal     byte = 1
-	outcomeMoved       byte = 2 // not carried out, because the node is not the owner
+	outcomeMoved       byte = 2 // not carried out: the node is not the owner, or the activation has ended
 	outcomeUnavailable byte = 3 // it may or may not have been carried out
 	outcomeDone        byte = 4 // of Yield and Follow
 )

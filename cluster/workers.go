@@ -46,8 +46,8 @@ func (w *workers) schedule(s *strand) {
 	}
 }
 
-// stop returns when every worker and every strand with a goroutine of its own has ended its turn. Nobody
-// may schedule any more.
+// stop returns when every worker and every strand with a goroutine of its own has ended its turn. A strand that is
+// scheduled later may never run.
 func (w *workers) stop() {
 	for range w.count {
 		w.queue <- nil

@@ -5,8 +5,9 @@
 // An activation is handed messages, one at a time (Handle), and the journal's verdicts (Settled).
 // For everything else it needs, it calls its Shell. It begins to decide when the shell hands it the
 // loaded state. It applies a decision's facts at once and hands them to the journal; the decision's
-// reply and sends leave in order, when the facts are durable. An activation that has lost its
-// stream answers ErrUnavailable, drops its state and ends.
+// reply and sends leave in order, when the facts are durable. Only its asks and joint commands may
+// leave earlier. An activation that has lost its stream answers ErrUnavailable, drops its state and
+// ends.
 package activation
 
 import (
@@ -248,7 +249,8 @@ func (a *Activation) beginServing(l Loaded) {
 
 // stop ends the activation. Callers whose commands have not been decided, or whose answers are held back (WaitKey),
 // get err, and callers who wait for a proof of the claim get ErrUnavailable. The journal's verdicts answer the
-// others. As long as the shell keeps the activation, it answers ErrMoved to callers who still have its address.
+// others. Tells that wait are sent on. As long as the shell keeps the activation, it answers ErrMoved to callers who
+// still have its address.
 func (a *Activation) stop(err error, fenced bool) {
 	if a.stopped.Load() {
 		return

@@ -10,12 +10,12 @@ import (
 	"boxoffice/engine"
 )
 
-// ErrMoved says that the activation is stopping: look the actor up again.
+// ErrMoved says that the activation is stopping, or that the actor is not on this node: look the actor up again.
 var ErrMoved = errors.New("activation: the activation is stopping")
 
-// ErrUnavailable says that the command's outcome is not known now, because the journal does not
-// answer or another activation owns the stream. If the command is sent again with the same id, it
-// still has only one outcome.
+// ErrUnavailable says that the command's outcome is not known now, for example because the journal
+// does not answer or another activation owns the stream. If the command is sent again with the same
+// id, it still has only one outcome.
 var ErrUnavailable = errors.New("activation: the actor is not available")
 
 // Call is a command whose caller waits. Calls are pooled, but a caller that gives up leaves its

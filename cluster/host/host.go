@@ -1,8 +1,8 @@
 // Package host runs activations (package activation) on a node: it claims the stream of
 // each, loads its snapshot and tail, asks the journal for proofs, and writes its snapshots.
 //
-// Package cluster makes and finds activations, and only it sends to them. An activation is garbage
-// when its last entry has been settled.
+// Package cluster makes and finds activations, and only it sends them commands. An activation that it
+// has forgotten is garbage when its last entry has been settled.
 package host
 
 import (
@@ -163,7 +163,7 @@ func (h *Hosted) Park(claim journal.Claim, seq int64, wake time.Time) error {
 	return h.env.Parked(h.Ref, claim, wake)
 }
 
-// End makes the node forget the activation.
+// End makes the node forget the activation, and counts it if it ends because of activation.Fenced.
 func (h *Hosted) End(fenced bool) {
 	if fenced {
 		h.env.Fenced.Add(1)

@@ -41,7 +41,7 @@ func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, 
 	return h.runView(r), nil
 }
 
-// getRefundAll shows how far the run of an event has come.
+// getRefundAll shows how far the run of an event has come. It refuses if the event has had none.
 func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
