@@ -58,7 +58,7 @@ func (r *rosters) rosterOf(number int64) *roster {
 
 // roster is the manifest of one event, with the time when each of its rows last changed. It is only in the memory of
 // one node. After a restart, or on another node, there is a new roster with another epoch, and a device that sends
-// a cursor of an older epoch gets all tickets.
+// a cursor of a different epoch gets all tickets.
 type roster struct {
 	mu sync.Mutex
 	// epoch is random, drawn when the roster is made.

@@ -23,7 +23,7 @@ import (
 // have many tickets, so the pages are small.
 const exportPage = 50
 
-// exportMe writes everything that we have about the caller into one document. The caller's address
+// exportMe writes the data that we have about the caller into one document. The caller's address
 // must be proven, because it decides which orders and tickets are the caller's.
 func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error) {
 	if err := route.CheckEmailProven(c); err != nil {

@@ -25,7 +25,7 @@ var (
 
 // createWebhook makes an endpoint. Only this answer shows the signing secret, which the table
 // stores encrypted. A repeat with the same Idempotency-Key makes no second endpoint, because the
-// store recognizes the command's id.
+// store recognizes the command's id, but it gives the endpoint another secret.
 func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {

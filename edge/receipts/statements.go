@@ -109,8 +109,8 @@ func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID
 }
 
 // readLine makes the receipt of one line of a statement. It names an order only if the
-// payer's text refers to exactly one; any other line is left for a person. Fits is false
-// for money in another currency than the order's.
+// payer's text refers to exactly one of orders; any other line is left for a person. Fits is
+// false for money in another currency than the order's.
 func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.OrderID]*order.Order) receipts.Receipt {
 	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
 	var found *order.Order

@@ -23,7 +23,8 @@ const (
 )
 
 // withdrawOrder ends those tickets of an order that its buyer may give up (findWithdrawable), and refunds them.
-// Without in.Confirm it only answers which tickets would end and how much money would go back.
+// Without in.Confirm it only answers which tickets would end and how much money would go back. For a seller the order
+// does not exist.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
