@@ -131,8 +131,8 @@ func (s *gateSource) follow(ctx context.Context) {
 }
 
 // askNumbers asks the event for its counters. If they differ from the latest, or if the latest are older than
-// liveSilence, it keeps the new ones as the latest and calls s.changed. Unchanged counters are sent again so that a watcher knows that the
-// stream is alive.
+// liveSilence, it keeps the new ones as the latest and calls s.changed. Unchanged counters are sent again so that a
+// watcher knows that the stream is alive.
 func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {

@@ -152,8 +152,8 @@ func (n *Node) openGates(known *live.Events, pages *live.Pages) {
 	})
 }
 
-// startSweeps starts the tasks that repeat. Each of them runs on one node of the cluster at a time,
-// so that no work is done twice.
+// startSweeps starts the tasks that repeat. Each of them runs on one node of the cluster at a time
+// (cluster.Once), so that nodes do not repeat each other's work.
 func (n *Node) startSweeps() {
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
 	n.started(n.cluster.Once("transfers", n.areas.Receipts.SettleTransfers))
@@ -320,8 +320,9 @@ func (n *Node) openOutward(people *accounts.Store) (err error) {
 	return nil
 }
 
-// startIdentity opens the area of people and credentials, begins to follow changes of credentials,
-// and makes the configured administrator.
+// startIdentity opens the area of people and credentials with the parts that it uses: the hasher, the
+// stored replies, the quota and the log of requests. It begins to follow changes of credentials, and
+// makes the administrator if one is configured.
 func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -54,9 +54,9 @@ import (
 // StopTime is how long an orderly stop may take, after which the process ends anyway.
 const StopTime = 20 * time.Second
 
-// Node is one running node with its parts, in the order in which they start. They stop in the
-// reverse order (docs/concurrency.md). The parts are set while Start runs and never change
-// afterwards, so they are read without a lock.
+// Node is one running node with its parts. They stop in the reverse order in which they started
+// (docs/concurrency.md). The parts are set while Start runs and never change afterwards, so they are
+// read without a lock.
 type Node struct {
 	cfg *Config
 	log *slog.Logger
@@ -181,10 +181,10 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// Ready returns an error if no requests should come to this node. The journal must be writing and
-// the disk must have room. A node of a cluster must be a member that the others know to live. If
-// only some shards of the journal are away, the node is ready, because it can sell what the other
-// shards have.
+// Ready returns an error if no requests should come to this node. The journal must be writing, the
+// disk must have room, and nobody may have begun to drain the node. A node of a cluster must be a
+// member that the others know to live. If only some shards of the journal are away, the node is
+// ready, because it can sell what the other shards have.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("draining")

@@ -85,8 +85,8 @@ func (n *Node) startEdge(ctx context.Context) error {
 	return nil
 }
 
-// servesThisMachine reports whether people reach the node only on this machine. Otherwise strangers
-// could open its pages, and captured mail must not be shown to them.
+// servesThisMachine reports whether people reach the node only on this machine, going by its base
+// URL. Otherwise strangers could open its pages, and captured mail must not be shown to them.
 func servesThisMachine(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	return err == nil && server.LoopbackHost(u.Host)
