@@ -125,7 +125,7 @@ func (a *apiClient) do(req *http.Request, data any) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // it has been read
+	defer func() { _ = res.Body.Close() }() // nothing more of it is needed
 	if res.StatusCode >= http.StatusMultipleChoices {
 		var refusal struct {
 			Error struct{ Code, Message string }

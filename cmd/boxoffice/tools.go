@@ -251,7 +251,7 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 	return sim.Stop(context.WithoutCancel(ctx))
 }
 
-// auditCmd replays every stream of the journal and checks every invariant.
+// auditCmd replays every stream of the journal and checks the invariants (package audit).
 type auditCmd struct{ databases }
 
 // Run audits the journal in all of its databases. It returns an error if anything is wrong, so that
