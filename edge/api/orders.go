@@ -256,8 +256,9 @@ type OrderLine struct {
 }
 
 // Ticket is a ticket's record with the codes that admit its holder and with its link to a digital product.
-// Codes and link are left out for a person who has passed the ticket on, and for an API key without the
-// scopes to see them. The codes are also left out once the ticket no longer admits anybody.
+// Codes and link are left out for a person who has passed the ticket on, and for a member or an API key of
+// the organization without the scopes to see them. The codes are also left out once the ticket no longer
+// admits anybody.
 type Ticket struct {
 	TicketRecord
 	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`

@@ -31,14 +31,14 @@ type RefundID struct {
 	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
-// ApproveRefund grants a refund that a buyer has asked for, in whole or in part.
+// ApproveRefund grants a refund that a ticket's holder has asked for, in whole or in part.
 type ApproveRefund struct {
 	RefundID
 	Amount route.Opt[route.Money] `json:"amount,omitzero" minimum:"0" maximum:"10000000000" nullable:"false" description:"How much goes back, as a number, instead of what was asked for; at most what is left of the order."`
 	Note   string                 `json:"note,omitzero" maxLength:"2000" description:"What the organization says of it: the refund's decisionNote."`
 }
 
-// DenyRefund declines a refund that a buyer has asked for.
+// DenyRefund declines a refund that a ticket's holder has asked for.
 type DenyRefund struct {
 	RefundID
 	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The event takes place." description:"Why not: the refund's decisionNote."`

@@ -100,7 +100,7 @@ type BestHeld struct {
 	ExpiresAt Time     `json:"expiresAt" description:"When the selection ends unless it is ordered."`
 }
 
-// SeatStates has the ids of all seats of an event that can't be bought now, by the reason.
+// SeatStates has the ids of the seats of an event that are sold, blocked or held.
 type SeatStates struct {
 	Sold    []string `json:"sold" description:"The ids of the seats that are bought, or in an order that is not over."`
 	Blocked []string `json:"blocked" description:"The ids of the seats that the organization withholds."`

@@ -13,7 +13,7 @@ type UpdateMe struct {
 	Locale   route.Opt[string] `json:"locale,omitzero" format:"locale" maxLength:"35" example:"en-NG" description:"A language tag of BCP 47; null clears it."`
 }
 
-// EraseMe closes the caller's account and erases what is known about the person. It can't be undone.
+// EraseMe closes the caller's account and erases the person's data. It can't be undone.
 type EraseMe struct {
 	Code string `json:"code,omitzero" maxLength:"40" example:"271828" description:"Six digits of the authenticator app, or a recovery code; needed with two-factor authentication on, and not read otherwise."`
 }
