@@ -52,7 +52,7 @@ const maxFrame = 64 << 20
 const (
 	outcomeReply       byte = 0
 	outcomeRefusal     byte = 1
-	outcomeMoved       byte = 2 // not carried out: the node is not the owner, or the activation has ended
+	outcomeMoved       byte = 2 // ask again: the node is not the owner, or the activation ends and has answered nothing
 	outcomeUnavailable byte = 3 // it may or may not have been carried out
 	outcomeDone        byte = 4 // of Yield and Follow
 )
@@ -115,7 +115,7 @@ func (w *writer) beginFrame(kind byte) {
 
 // endFrame fills in the length of the frame that was begun last.
 func (w *writer) endFrame() {
-	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // checked where it is sent
+	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // far below 4 GB; the receiver refuses more than maxFrame
 }
 
 // undoFrame removes the frame that was begun last.

@@ -61,12 +61,12 @@ type trigger struct {
 	steps []step
 }
 
-// step is one request of an organizer or a buyer. It leaves on the stage what later steps need,
-// such as an id.
+// step is what an organizer or a buyer does, by one request or by a few. It leaves on the stage what
+// later steps need, such as an id.
 type step = func(*stage, context.Context) error
 
 // triggers lists the types that the public API can make happen at once. Other types need a buyer
-// who reads mail, or the end of an order's time.
+// who reads mail, or the end of an order's time, or are not made yet.
 var triggers = func() []trigger {
 	drafted := []step{(*stage).draftEvent}
 	published := append(slices.Clone(drafted), (*stage).addTickets, (*stage).publishEvent)

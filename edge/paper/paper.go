@@ -120,8 +120,8 @@ func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Sty
 func isBeyondBMP(r rune) bool { return r > 0xffff }
 
 // drawRun draws the letters of a run as shapes, and not as text: letters of scripts from right to
-// left, and letters of fonts that the document does not contain. If thicken is set, it makes the
-// letters bold.
+// left, letters beyond U+FFFF, and letters of fonts that the document does not contain. If thicken is
+// set, it makes the letters bold.
 func (p *Paper) drawRun(run shaping.Output, x, y float64, s Style, thicken bool) {
 	size := s.Size * mmOfPoint
 	laidOut, units := size/64/em, size/float64(run.Face.Upem())

@@ -137,7 +137,7 @@ func (c *Config) Print(log *slog.Logger) {
 	log.Info("configuration", attrs...)
 }
 
-// Private reports whether the node runs a Postgres of its own, which nobody else can use.
+// Private reports whether the node runs a Postgres of its own, which no other node uses.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
 // Apart reports whether the journal has one or several databases of its own. It also returns true for settings
