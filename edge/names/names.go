@@ -97,9 +97,9 @@ func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, blank) || unicode.Is(unicode.Co, r)
 }
 
-// Key returns the same text for two names that people can't distinguish when they read or say them.
-// It ignores case, compatibility forms of letters, the kind and number of blanks, and invisible
-// characters.
+// Key returns the text by which names are compared. It is the same for names that differ only in case,
+// in compatibility forms of letters, in the kind and number of blanks, or in invisible characters,
+// because people can't tell such names apart when they read or say them.
 func Key(s string) string {
 	if isOwnKey(s) {
 		return s // a short cut, because a venue map has up to 100,000 seats whose labels are mostly numbers
@@ -113,8 +113,7 @@ func Key(s string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(cases.Fold().String(s)), " "))
 }
 
-// isOwnKey reports whether a text has only the letters a to z and digits, because such a text is
-// its own key.
+// isOwnKey reports whether a text has only the letters a to z and digits. Such a text is its own key.
 func isOwnKey(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') {
