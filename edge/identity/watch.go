@@ -161,22 +161,20 @@ func (w *Watch) readChanges(ctx context.Context) {
 		w.logFailure(ctx, "read changes of credentials", err)
 		return
 	}
-	signing := false
 	for _, n := range notes {
 		// The span reaches back further than the last look, so most notes come several times.
 		if _, known := w.seen[n.ID]; known {
 			continue
 		}
+		if n.Subject == "signing" {
+			// The keys are read before the note counts as seen. If they cannot be read, the next look tries again.
+			if err := w.reloadSigning(ctx); err != nil {
+				w.logFailure(ctx, "read signing keys", err)
+				return
+			}
+		}
 		w.seen[n.ID] = began
 		w.forgetProofs(n.Subject)
-		signing = signing || n.Subject == "signing"
-	}
-	// Access tokens may be signed by a new key from now on, so the keys are read before the changes count as
-	// seen. If that fails, they are read again only for a token of a newer key (signingKeys).
-	if signing {
-		if err := w.reloadSigning(ctx); err != nil {
-			w.logFailure(ctx, "read signing keys", err)
-		}
 	}
 	// Only now do the changes before began count as seen, because every subject that was found has been
 	// forgotten.

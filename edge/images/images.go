@@ -158,10 +158,14 @@ func (m *Maker) endTurn(org int64) {
 	close(next.begin)
 }
 
+// exitOurFault is the exit code of a worker whose Work returns an error, which is never the image's fault. A crash of
+// Go's runtime exits with 2, and a process that a signal killed has no exit code.
+const exitOurFault = 1
+
 // run makes the sizes in a worker process, and kills the process after makeTime. If the process
-// takes too long, is killed by a limit, crashes, exits with an error or answers that it refuses the image, run blames
-// the image and refuses it with UNSUPPORTED_FILE_TYPE. It does so too if ctx ends meanwhile. If the process cannot be
-// started or writes no answer, run returns an error.
+// takes too long, is killed by a limit, crashes or answers that it refuses the image, run blames the image and refuses
+// it with UNSUPPORTED_FILE_TYPE. It does so too if ctx ends meanwhile. If the process cannot be started, fails by our
+// fault (such as a full disk) or writes no answer, run returns an error.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
@@ -173,10 +177,10 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 		if ctx.Err() != nil {
 			return nil, refuseImage("takes too long to decode")
 		}
-		if _, ended := errors.AsType[*exec.ExitError](err); ended { // the process was killed by a limit, crashed or exited with an error
-			return nil, refuseImage("cannot be decoded")
+		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() != exitOurFault {
+			return nil, refuseImage("cannot be decoded") // a limit killed the process, or it crashed
 		}
-		return nil, fmt.Errorf("images: %w", err)
+		return nil, fmt.Errorf("images: %w: %.200s", err, log.String())
 	}
 	made := new(Made)
 	if err := json.Unmarshal(out.Bytes(), made); err != nil {

@@ -181,6 +181,18 @@ func TestHostileImages(t *testing.T) {
 	}
 }
 
+// TestFaultThatIsNotTheImages: an image is not refused because its sizes cannot be written.
+func TestFaultThatIsNotTheImages(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	in := filepath.Join(t.TempDir(), "in")
+	require.NoError(t, os.WriteFile(in, asPNG(t, halves(20, 20)), 0o600))
+	_, err = images.NewMaker(program, 1).Make(t.Context(), 1, time.Now(), "image/png", in, filepath.Join(t.TempDir(), "missing"))
+	require.Error(t, err)
+	require.Empty(t, codeOf(err))
+}
+
 // claims is a PNG whose header claims a size, and that ends before its pixels.
 func claims(t *testing.T, width, height int) string {
 	t.Helper()

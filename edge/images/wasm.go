@@ -74,7 +74,7 @@ func (m *module) allocate(n int, text []byte) (uint64, error) {
 		return 0, unfit("takes too much memory to decode")
 	}
 	if !m.Memory().Write(at, text) {
-		return 0, errors.New("no such memory")
+		return 0, unfit("cannot be decoded")
 	}
 	return uint64(at), nil
 }
@@ -84,7 +84,7 @@ func (m *module) allocate(n int, text []byte) (uint64, error) {
 func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	b, ok := m.Memory().Read(uint32(at), uint32(4*n)) //nolint:gosec // an address of the module
 	if !ok {
-		return nil, errors.New("no such memory")
+		return nil, unfit("cannot be decoded")
 	}
 	all := make([]int, n)
 	for i := range all {
@@ -150,7 +150,7 @@ func (d *decoder) readPicture(n int) ([]byte, error) {
 	}
 	b, ok := d.Memory().Read(uint32(out), uint32(n)) //nolint:gosec // an address of the module
 	if !ok {
-		return nil, errors.New("no such memory")
+		return nil, unfit("cannot be decoded")
 	}
 	return b, nil
 }
@@ -233,7 +233,7 @@ func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
 	}
 	b, ok := e.Memory().Read(out, uint32(n[0])) //nolint:gosec // a size of the module
 	if !ok {
-		return nil, errors.New("no such memory")
+		return nil, unfit("cannot be decoded")
 	}
 	return bytes.Clone(b), nil
 }

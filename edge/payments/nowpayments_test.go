@@ -145,3 +145,20 @@ func TestPrices(t *testing.T) {
 	require.NoError(t, check(1201, "USD", "btc"))
 	require.Empty(t, asked, "it is kept for some minutes")
 }
+
+// TestMinimumThatCannotBeRead: without a readable minimum no price is known to be enough, and the next price asks again.
+func TestMinimumThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{
+		"/v1/merchant/coins":  `{"selectedCurrencies":["BTC"]}`,
+		"/v1/full-currencies": `{"currencies":[{"code":"BTC","name":"Bitcoin","network":"btc"}]}`,
+	}
+	p, _ := coins(t, answers)
+	price := psp.Price{Amount: 1200, Currency: "USD", PayCurrency: "btc"}
+	for _, answer := range []string{`{"min_amount":0.0002}`, `{"min_amount":0.0002,"fiat_equivalent":null}`} {
+		answers["/v1/min-amount"] = answer
+		require.ErrorIs(t, p.Check(t.Context(), price), psp.ErrFault, answer)
+	}
+	answers["/v1/min-amount"] = `{"min_amount":0.0002,"fiat_equivalent":"12.001"}`
+	require.ErrorIs(t, p.Check(t.Context(), price), psp.ErrTooLittle)
+}

@@ -201,15 +201,21 @@ func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	var data struct {
 		Fiat psp.Decimal `json:"fiat_equivalent"`
 	}
-	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, nil); err != nil {
+	var dollars *big.Rat
+	check := func() error {
+		var ok bool
+		if dollars, ok = data.Fiat.Rat(); !ok {
+			return errors.New("it names no minimum in dollars")
+		}
+		return nil
+	}
+	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, check); err != nil {
 		return 0, err
 	}
-	least := minimum{at: time.Now()}
-	if r, ok := data.Fiat.Rat(); ok {
-		cents := r.Mul(r, big.NewRat(100, 1))
-		if least.amount = psp.Floor(cents); new(big.Rat).SetInt64(least.amount).Cmp(cents) < 0 {
-			least.amount++
-		}
+	cents := dollars.Mul(dollars, big.NewRat(100, 1))
+	least := minimum{amount: psp.Floor(cents), at: time.Now()}
+	if new(big.Rat).SetInt64(least.amount).Cmp(cents) < 0 {
+		least.amount++
 	}
 	n.mu.Lock()
 	n.minimums[coin] = least
@@ -336,20 +342,7 @@ func (n *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, err
 
 // call makes one call and decodes its answer. check may refuse the answer.
 func (n *Provider) call(ctx context.Context, method, path string, body, data any, check func() error) error {
-	return n.client.Do(ctx, psp.Request{Method: method, Path: path, Body: body}, func(a psp.Answer) error {
-		if a.Status >= 400 {
-			return n.refusalError(a)
-		}
-		if err := json.Unmarshal(a.Body, data); err != nil {
-			return n.client.Fail(psp.ErrFault, "answer: "+err.Error())
-		}
-		if check != nil {
-			if err := check(); err != nil {
-				return n.client.Fail(psp.ErrFault, "answer: "+err.Error())
-			}
-		}
-		return nil
-	})
+	return n.client.Fetch(ctx, psp.Request{Method: method, Path: path, Body: body}, n.refusalError, data, check)
 }
 
 // refusalError makes an error of a refusal by NOWPayments. Its kind is an unknown reference, an

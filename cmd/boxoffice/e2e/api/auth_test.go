@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -233,6 +234,27 @@ func TestKeyRotation(t *testing.T) {
 	require.Equal(t, 200, status(second))
 	require.Contains(t, keys(), "k3")
 	require.NotContains(t, keys(), "k1")
+}
+
+// TestKeysThatCannotBeRead: keys are rotated while a node cannot read them. It tries again until it can, so a token of a
+// key that no longer signs does not stay good.
+func TestKeysThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var log nodetest.LogBuffer
+	s := nodetest.OpenLogged(t, slog.New(slog.NewTextHandler(&log, nil)))
+	s.Own("GET", "/organizer/events", nil).Is(200, "") // registers the organizer
+	token := s.Call("POST", "/auth/login", nodetest.Object{"email": "owner@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken")
+	status := func() string {
+		return fmt.Sprint(s.Call("GET", "/organizer/events", nil, "Authorization", "Bearer "+token).Status)
+	}
+	require.Equal(t, "200", status())
+	// The node sees the notes of both rotations only when the table is away already.
+	_, err := s.Pool().Exec(t.Context(), `INSERT INTO signing_keys (number) VALUES (2), (3); ALTER TABLE signing_keys RENAME TO elsewhere`)
+	require.NoError(t, err)
+	s.Becomes("true", func() string { return fmt.Sprint(strings.Contains(log.String(), "read signing keys")) })
+	_, err = s.Pool().Exec(t.Context(), `ALTER TABLE elsewhere RENAME TO signing_keys`)
+	require.NoError(t, err)
+	s.Becomes("401", status)
 }
 
 // However many log in at once, hashing takes its share of the machine and no more. Those for
