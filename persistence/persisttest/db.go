@@ -88,7 +88,7 @@ func Copy(t testing.TB, dsn string) string {
 func (s *server) createDatabase(t testing.TB, from string) (dsn string) {
 	t.Helper()
 	name := databasePrefix + strings.ToLower(rand.Text())
-	_, err := s.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+from)
+	_, err := s.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+from+" STRATEGY FILE_COPY") // half the time of a copy through the log
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		// The test's own context has ended by then.
