@@ -195,7 +195,7 @@ func (h *Handlers) findRoomLeft(c *route.Call, p *live.Page) (int64, error) {
 	if p.Event.Details.Capacity == event.NoCapacity {
 		return math.MaxInt64, nil
 	}
-	return live.CachePage(c.Context, h.Pages, "room/"+strconv.FormatInt(p.Event.Number, 10), func() (int64, error) {
+	return live.CachePage(c.Context, h.Pages, "capacity/"+strconv.FormatInt(p.Event.Number, 10), func() (int64, error) {
 		r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(p.Event.Number), event.Get{})
 		if err != nil {
 			return 0, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"reflect"
 	"time"
 )
 
@@ -75,9 +74,9 @@ func Bytes[In any](types []string, f func(*Call, *In) (*Content, error)) Handler
 	p := h.plan
 	h.types = types
 	h.serve = func(c *Call, src Source, _ *bytes.Buffer) error {
-		in := new(In)
-		if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
-			return Invalid(issues...)
+		in, err := admitRequest[In](p, c, src)
+		if err != nil {
+			return err
 		}
 		content, err := f(c, in)
 		c.Content = content

@@ -248,17 +248,9 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 	return Handler{
 		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), plan: p,
 		serve: func(c *Call, src Source, buf *bytes.Buffer) error {
-			in := new(In)
-			if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
-				return Invalid(issues...)
-			}
-			if err := refuseOtherEvent(c, src, in); err != nil {
+			in, err := admitRequest[In](p, c, src)
+			if err != nil {
 				return err
-			}
-			if c.Gate != nil {
-				if err := c.Gate.Admit(c, in); err != nil {
-					return err
-				}
 			}
 			out, err := f(c, in)
 			if err != nil || c.Op.Status == 204 {
@@ -270,6 +262,24 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			return appendData(buf, out)
 		},
 	}
+}
+
+// admitRequest reads and checks a request, and refuses one that names another event than its key is bound to. Then the
+// gate counts it in or refuses it.
+func admitRequest[In any](p *plan, c *Call, src Source) (*In, error) {
+	in := new(In)
+	if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
+		return nil, Invalid(issues...)
+	}
+	if err := refuseOtherEvent(c, src, in); err != nil {
+		return nil, err
+	}
+	if c.Gate != nil {
+		if err := c.Gate.Admit(c, in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
 }
 
 // HandleRaw makes a Handler of f, which reads the unparsed body from Call.Body, because the body's

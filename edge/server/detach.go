@@ -23,8 +23,8 @@ import (
 // (docs/adr/0016-uploads-leave-the-request-loop.md).
 
 // headerHeld is a header of our own that carries the true length of a body from the moment when fasthttp has read
-// the headers to the operation. Its value is a secret of the process, which no client knows, and the length, or
-// -1 for chunks. A client that sends the header itself is not believed, because it can't know the secret.
+// the headers to the operation. Its value is Server.held, which no client knows, and the length, or -1 for chunks.
+// A client that sends the header itself is not believed, because it can't know the secret.
 const headerHeld = "X-Boxoffice-Held"
 
 // holdBody makes fasthttp treat a request that brings a file as one without a body, and reports whether it did.
@@ -34,14 +34,14 @@ func (s *Server) holdBody(h *fasthttp.RequestHeader, length int) bool {
 	if handler, _ := s.files.Lookup(string(h.Method()), string(path), nil); handler == nil {
 		return false
 	}
-	h.Set(headerHeld, s.ids.prefix+strconv.Itoa(length))
+	h.Set(headerHeld, s.held+strconv.Itoa(length))
 	h.SetContentLength(0)
 	return true
 }
 
 // heldBody returns the length of a body that holdBody has kept from fasthttp.
 func (s *Server) heldBody(h *fasthttp.RequestHeader) (length int, held bool) {
-	text, held := bytes.CutPrefix(h.Peek(headerHeld), []byte(s.ids.prefix))
+	text, held := bytes.CutPrefix(h.Peek(headerHeld), []byte(s.held))
 	if !held {
 		return 0, false
 	}

@@ -208,6 +208,23 @@ func TestPipelining(t *testing.T) {
 	require.Len(t, ids, 5)
 }
 
+// TestHeaderOfTheServersOwn sends the header by which the server notes the length of an upload, with all that an answer
+// tells. It is not believed: a body of another operation keeps its length and its limit.
+func TestHeaderOfTheServersOwn(t *testing.T) {
+	t.Parallel()
+	_, addr := listen(t, server.Config{})
+	request := func(header string) string {
+		return fmt.Sprintf("POST /api/v1/orders HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", header, len(orderBody), orderBody)
+	}
+	id := answers(t, strings.NewReader(exchange(t, addr, request(""))))[0].id
+	prefix := id[:strings.LastIndex(id, "-")+1]
+	all := answers(t, strings.NewReader(exchange(t, addr, strings.Repeat(request("X-Boxoffice-Held: "+prefix+"1000000\r\n"), 2))))
+	require.Len(t, all, 2)
+	for _, res := range all {
+		require.Equal(t, 201, res.status)
+	}
+}
+
 // TestSlowClients holds many connections with half a request. Others are served
 // meanwhile, memory stays within a small sum per connection, and after the read
 // timeout the slow ones are gone.

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"context"
+	"io"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -50,6 +52,7 @@ func limitedTable() []route.Op {
 	return []route.Op{
 		row("GET", "page", "page", route.Public|route.User, route.TierPublic, same[route.None]()),
 		row("POST", "login", "login", route.Public, route.TierAuth, same[mailed]()),
+		row("GET", "orders/{id}/print", "print", route.Public|route.User|route.OrderToken, route.TierStrict, printed()),
 		row("POST", "orders/{id}/pay", "pay", route.Public|route.User|route.OrderToken, route.TierStrict, same[paying]()),
 		row("POST", "place", "place", route.Public|route.User, route.TierStrict, same[route.None]()),
 		row("POST", "scan", "scan", route.User, route.TierCheckin, same[scanned]()),
@@ -58,6 +61,24 @@ func limitedTable() []route.Op {
 
 func same[In any]() route.Handler {
 	return route.Handle(func(_ *route.Call, in *In) (*In, error) { return in, nil })
+}
+
+// shown is a request with an order's token in its path, as browsers follow links.
+type shown struct {
+	ID    string `path:"id" format:"id" maxLength:"128"`
+	Token string `query:"token" maxLength:"50"`
+}
+
+func (s *shown) LimitOrder() (id string, tokens [2]string) { return s.ID, [2]string{s.Token} }
+
+// printed answers with a file.
+func printed() route.Handler {
+	return route.Bytes([]string{"text/plain"}, func(*route.Call, *shown) (*route.Content, error) {
+		open := func(context.Context, int64, int64) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("page")), nil
+		}
+		return &route.Content{Type: "text/plain", Size: 4, Open: open}, nil
+	})
 }
 
 // limited is a server behind a trusted proxy, with a clock of the test's own.
@@ -165,6 +186,18 @@ func TestLimitOfOrders(t *testing.T) {
 	require.Equal(t, 429, pay("c", "guessed"), "a wrong token counts by address")
 	require.Equal(t, 429, c.Do(t, "POST", "/api/v1/orders/c/pay", `{`).Status, "so does what is not valid")
 	require.Equal(t, 200, c.Do(t, "POST", "/api/v1/place", nil, "Authorization", ada).Status)
+}
+
+// TestLimitOfFiles: what answers with a file counts like what answers with JSON.
+func TestLimitOfFiles(t *testing.T) {
+	t.Parallel()
+	c, _ := limited(t, 1)
+	look := func(id string) int { return c.Do(t, "GET", "/api/v1/orders/"+id+"/print?token=of-"+id, nil).Status }
+	for range 30 {
+		require.Equal(t, 200, look("a"))
+	}
+	require.Equal(t, 429, look("a"))
+	require.Equal(t, 200, look("b"))
 }
 
 func TestLimitOfDevices(t *testing.T) {

@@ -9,6 +9,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net"
@@ -100,6 +101,7 @@ type Server struct {
 	uploads *form.Places     // the places of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
+	held    string // the secret of headerHeld
 
 	base     context.Context // the parent of every call's context
 	cancel   context.CancelFunc
@@ -119,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Now = time.Now
 	}
 	s := &Server{
-		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(),
+		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(), held: rand.Text(),
 		served: make(chan struct{}), failed: make(chan error, 1),
 		bodies: meter{budget: bodyBudget}, uploads: form.NewPlaces(),
 	}
