@@ -123,6 +123,7 @@ type chaosRun struct {
 	granted      int64
 	outages      []report.Outage
 	shardOutages []report.ShardOutage
+	spared       []hurtOrders // the orders at other shards' events around each outage of a shard alone
 	// For how long each event took no writes, by injury.
 	recovered map[string][]time.Duration
 	// After what time nodes were ready again at the latest, by injury.

@@ -44,6 +44,9 @@ func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer
 		r.Audit.Checks = append(r.Audit.Checks, checkShards(c.shardOutages)...)
 	}
 	r.Outages, r.Injuries, r.Shards = c.outages, c.tabulateInjuries(), c.shardOutages
+	if len(c.spared) > 0 {
+		r.Spared = new(tallyOrders(c.spared...))
+	}
 	logged, err := c.readLogs()
 	if err != nil {
 		return err

@@ -106,7 +106,8 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	_, movedErr := c.timeFirstWrites(ctx, answered, moved, killed...)
 	// A killed Postgres may be back before there is much to count.
 	rig.Wait(ctx, time.Until(at.Add(c.conf.Shortest)))
-	o.Lost, o.Others = tallyOrders(lostOrders(), at), tallyOrders(otherOrders(), at)
+	spared := hurtOrders{otherOrders(), at}
+	o.Lost, o.Others = tallyOrders(hurtOrders{lostOrders(), at}), tallyOrders(spared)
 	o.Away = answered.Sub(at)
 	if len(took) > 0 {
 		o.Timed, o.First, o.Back = len(took), took[0], took[len(took)-1]
@@ -114,6 +115,9 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	c.mu.Lock()
 	c.recovered[what] = append(c.recovered[what], took...)
 	c.shardOutages = append(c.shardOutages, o)
+	if o.Node == "" {
+		c.spared = append(c.spared, spared)
+	}
 	c.mu.Unlock()
 	return errors.Join(err, backErr, movedErr, c.waitUntilWhole(ctx, what, at, func() bool { return countStarts(killed) >= life+int64(len(killed)) }))
 }
@@ -191,20 +195,28 @@ func (c *chaosRun) placeOrders(ctx context.Context, svc client.API, network *cli
 	}
 }
 
-// tallyOrders adds up how the orders before and after the moment hurt went.
-func tallyOrders(orders []timedOrder, hurt time.Time) report.Half {
+// hurtOrders are the orders of one half of the events around an outage, which began at the moment hurt.
+type hurtOrders struct {
+	orders []timedOrder
+	hurt   time.Time
+}
+
+// tallyOrders adds up how the orders before and during some outages went.
+func tallyOrders(outages ...hurtOrders) report.Half {
 	half := report.Half{Failures: make(map[string]int64)}
 	var before, during []time.Duration
-	for _, o := range orders {
-		if o.at.Before(hurt) {
-			before = append(before, o.took)
-			continue
-		}
-		during = append(during, o.took)
-		half.Orders++
-		if o.answer.Code != "" {
-			half.Errors++
-			half.Failures[fmt.Sprint(o.answer.Status, " ", o.answer.Code)]++
+	for _, outage := range outages {
+		for _, o := range outage.orders {
+			if o.at.Before(outage.hurt) {
+				before = append(before, o.took)
+				continue
+			}
+			during = append(during, o.took)
+			half.Orders++
+			if o.answer.Code != "" {
+				half.Errors++
+				half.Failures[fmt.Sprint(o.answer.Status, " ", o.answer.Code)]++
+			}
 		}
 	}
 	half.Before, half.During = findP99(before), findP99(during)

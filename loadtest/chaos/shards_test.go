@@ -63,6 +63,11 @@ func TestOrdersAreTallied(t *testing.T) {
 	}
 	require.Equal(t, report.Half{
 		Orders: 201, Errors: 1, Failures: map[string]int64{"503 UNAVAILABLE": 1}, Before: 9 * time.Millisecond, During: 7 * time.Millisecond,
-	}, tallyOrders(orders, hurt))
-	require.Zero(t, tallyOrders(nil, hurt).During)
+	}, tallyOrders(hurtOrders{orders, hurt}))
+	require.Zero(t, tallyOrders().During)
+
+	later := hurt.Add(time.Hour) // of another outage, all of whose orders came before it
+	both := tallyOrders(hurtOrders{orders, hurt}, hurtOrders{[]timedOrder{{hurt.Add(2), time.Second, openloop.Result{Status: 201}}}, later})
+	require.EqualValues(t, 201, both.Orders)
+	require.Equal(t, time.Second, both.Before)
 }

@@ -54,6 +54,7 @@ type Report struct {
 	Outages    []Outage      `json:"outages,omitempty"`
 	Injuries   []Injury      `json:"injuries,omitempty"` // the outages by sort, if there are several
 	Shards     []ShardOutage `json:"shards,omitempty"`
+	Spared     *Half         `json:"spared,omitempty"`     // other shards' events around all outages of a shard alone
 	Deliveries *Deliveries   `json:"deliveries,omitempty"` // nil: the run had no webhooks
 	Audit      Audit         `json:"audit"`
 }

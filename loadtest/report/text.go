@@ -170,7 +170,8 @@ func (r *Report) injuryRows() [][]string {
 	return rows
 }
 
-// shardRows has two rows for each outage of a shard: its events, and all others.
+// shardRows has two rows for each outage of a shard: its events, and all others. A last row takes the others' orders of
+// all outages of a shard alone together, because the p99 of one outage rests on a few hundred orders.
 func (r *Report) shardRows() [][]string {
 	rows := [][]string{{"outage of a shard", "away", "first sale after", "all events after", "events", "orders", "errors", "p99 before, ms", "during"}}
 	for _, o := range r.Shards {
@@ -181,6 +182,9 @@ func (r *Report) shardRows() [][]string {
 			what[2], what[3] = o.First.Round(time.Millisecond).String(), o.Back.Round(time.Millisecond).String()
 		}
 		rows = append(rows, append(what, o.Lost.cells("of the shard")...), append(make([]string, len(what)), o.Others.cells("all others")...))
+	}
+	if r.Spared != nil {
+		rows = append(rows, append([]string{"all outages of a shard alone", "", "", ""}, r.Spared.cells("all others")...))
 	}
 	return rows
 }
