@@ -23,7 +23,7 @@ BROADCAST_FLAGS ?=
 FUZZ_TIME    ?= 10m
 CHECKS       ?= 2000
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
-LONGEST      := $(addprefix ./cmd/boxoffice/,e2e/pages e2e/security . e2e/api) ./cluster/sim
+LONGEST      := $(addprefix ./cmd/boxoffice/,e2e/pages e2e/security . e2e/money e2e/tickets e2e/orders e2e/outward e2e/people e2e/catalog) ./cluster/sim
 LINT         := bin/golangci-lint
 DEPLOY_TOOL  := go -C deploy/tools tool
 CHART        := $(CURDIR)/deploy/helm/boxoffice
@@ -89,7 +89,8 @@ sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 
 bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line; an arena on a phone; 50,000 viewers of three nodes, and what a hot map sends them
 	go run ./loadtest/bench
-	go test ./cmd/boxoffice/e2e/api -run 'TestSearchRate|TestLearnerRate' -v -count=1 -timeout 30m -args -searched-events=100000 -enrolled=10000 | grep -E 'goal|FAIL|^ok'
+	go test ./cmd/boxoffice/e2e/catalog -run TestSearchRate -v -count=1 -timeout 30m -args -searched-events=100000 | grep -E 'goal|FAIL|^ok'
+	go test ./cmd/boxoffice/e2e/tickets -run TestLearnerRate -v -count=1 -timeout 30m -args -enrolled=10000 | grep -E 'goal|FAIL|^ok'
 	go test ./cmd/boxoffice/e2e/pages -run 'TestSlowLine|TestArenaOnAPhone' -v -count=1 | grep -E 'goal|FAIL|^ok'
 	./bin/boxoffice loadtest viewers --out=out/viewers --nodes=3 --viewers=50000 --rate=2 --rounds=1 | grep -E 'goal: 4096|instead of|FOUND|audit'
 	./bin/boxoffice loadtest viewers --out=out/viewers --nodes=3 --viewers=3000 --phase=60s --rounds=1 | grep -E 'goal: 2048|FOUND|audit'

@@ -157,8 +157,8 @@ var elsewhere = map[string]string{
 	"wrong-codes-network":    "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"text_changes":           "cmd/boxoffice/e2e/api TestTextChanges",
 	"foreign-codes":          "cmd/boxoffice TestDoorRulesBindWhatTheyName",
-	"transfers":              "cmd/boxoffice/e2e/api TestTransfersOfOneNetwork",
-	"extensions":             "cmd/boxoffice/e2e/api TestExtensionsOfOneNetwork",
+	"transfers":              "cmd/boxoffice/e2e/money TestTransfersOfOneNetwork",
+	"extensions":             "cmd/boxoffice/e2e/orders TestExtensionsOfOneNetwork",
 
 	"wrong-promo-codes-credential": "cmd/boxoffice TestPromoGuessesCountAtAllDoors",
 	"wrong-promo-codes-network":    "cmd/boxoffice TestPromoGuessesCountAtAllDoors",

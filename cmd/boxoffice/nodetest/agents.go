@@ -63,3 +63,9 @@ func (s *Shop) Tool(name string, arguments Object) (text string, structured Obje
 	structured, _ = result["structuredContent"].(Object)
 	return result["content"].([]any)[0].(Object)["text"].(string), structured, isError
 }
+
+// Agent returns the shop for a program with a new API key of some scopes.
+func (s *Shop) Agent(scopes ...string) *Shop {
+	s.T.Helper()
+	return s.As(s.Key(Object{"scopes": scopes}).Str("secret"))
+}

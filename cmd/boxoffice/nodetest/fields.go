@@ -1,6 +1,7 @@
 package nodetest
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -15,3 +16,6 @@ func URI(n int) string { return "https://example.org/" + strings.Repeat("a", n-2
 func Entity(changes Object) []Object {
 	return []Object{With(Object{"kind": "dj", "name": "Ada"}, changes)}
 }
+
+// Many returns a list of n times the same value.
+func Many[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }

@@ -48,3 +48,18 @@ func (s *Shop) Confirmation(order Answer) *mail.Captured {
 
 // OrderLink finds the address of an order, with its token, in the text of a mail.
 var OrderLink = regexp.MustCompile(`http://[^/]+(/orders/[0-9a-f-]{36}\?token=\S+)`)
+
+// MailCounts returns how many mails of each kind an address got, once no mail waits.
+func (s *Shop) MailCounts(to string) map[string]int {
+	s.T.Helper()
+	s.Mailed()
+	list, err := s.Mailbox().List(1_000)
+	require.NoError(s.T, err)
+	count := map[string]int{}
+	for _, m := range list {
+		if m.To == to {
+			count[m.Kind]++
+		}
+	}
+	return count
+}

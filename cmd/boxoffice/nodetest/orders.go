@@ -8,3 +8,13 @@ func Lines(of ...any) []Object {
 	}
 	return out
 }
+
+// IssueBody returns the body of a request that issues tickets of a type, with a line for each
+// quantity.
+func IssueBody(ticketType string, quantities ...int) Object {
+	items := make([]Object, len(quantities))
+	for i, n := range quantities {
+		items[i] = Object{"ticketTypeId": ticketType, "quantity": n}
+	}
+	return Object{"items": items}
+}

@@ -1,6 +1,7 @@
 package nodetest
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -27,4 +28,36 @@ func (s *Shop) AsksToWait(event string, body Object) string {
 func (s *Shop) Waits(event string, body Object) Answer {
 	s.T.Helper()
 	return s.Call("POST", "/community/waitlist/"+s.AsksToWait(event, body)+"/confirm", nil).Is(201, "")
+}
+
+// WaitlistPath returns the path of an event's waitlist.
+func WaitlistPath(event string) string { return "/community/events/" + event + "/waitlist" }
+
+// WaitlistBody returns the body of a wish to wait, with more members.
+func WaitlistBody(email string, more Object) Object {
+	return With(Object{"email": email, "name": "Wanda"}, more)
+}
+
+// FullHouse makes an event with a waitlist, all of whose tickets are in orders of one ticket each. It
+// returns the orders, too.
+func (s *Shop) FullHouse(price, quantity int) (event, ticketType string, orders []Answer) {
+	s.T.Helper()
+	event, ids := s.OnSale(With(TypeBody(price, quantity), Object{"waitlistEnabled": true}))
+	for i := range quantity {
+		body := OrderBody(fmt.Sprintf("buyer%d@example.org", i), ids[0], 1)
+		orders = append(orders, s.Call("POST", "/orders", body).Is(201, ""))
+	}
+	return event, ids[0], orders
+}
+
+// WaitlistEntries returns the statuses of all who wait or have waited for an event's tickets, by
+// address.
+func (s *Shop) WaitlistEntries(event string) map[string]string {
+	s.T.Helper()
+	out := map[string]string{}
+	for _, item := range s.Own("GET", WaitlistPath(event), nil).Is(200, "").Data("items").([]any) {
+		e := item.(Object)
+		out[e["email"].(string)] = e["status"].(string)
+	}
+	return out
 }

@@ -93,7 +93,7 @@ func TestReplayedExpiredAndRefunded(t *testing.T) {
 	require.Equal(t, "expired", s.Order(unpaid.id, unpaid.token).Str("status"))
 	unpaid.same("after expiry, and never paid")
 	o := repeat(s, t, nodetest.OrderBody("ada@example.org", ids[0], 2))
-	url := shortWindow(s, o.id, o.token)
+	url := s.ShortCheckout(o.id, o.token)
 	reference := s.Order(o.id, o.token).Str("payments.0.reference")
 	s.Becomes("expired", s.Status(o.id, o.token))
 	o.same("after expiry")
@@ -102,7 +102,7 @@ func TestReplayedExpiredAndRefunded(t *testing.T) {
 	s.Place("bob@example.org", ids[0], 2)
 	s.Settle(url, "success")
 	s.Verify(o.id, o.token).Is(200, "")
-	refunded(s, back{o.id, o.token, reference, 5250, "refunded"})
+	s.Refunded(nodetest.Refund{ID: o.id, Token: o.token, Reference: reference, Amount: 5250, Status: "refunded"})
 	o.same("after its money came late and went back")
 	s.Restart()
 	o.same("after a restart")
@@ -211,7 +211,7 @@ func TestRepeatAfterALostNode(t *testing.T) {
 func TestScansAreRepeated(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	eventID, order := tickets(s, nil, 2)
+	eventID, order := s.FreeTickets(nil, 2)
 	scan := func(key, code string) nodetest.Reply {
 		t.Helper()
 		body := nodetest.Object{"eventId": eventID, "qrData": code, "gateName": "North", "deviceId": "d-" + key}
@@ -254,7 +254,7 @@ func TestScansAreRepeated(t *testing.T) {
 // its key, also when seats have changed hands since, and for the same body alone.
 func TestSeatHoldsAreRepeated(t *testing.T) {
 	t.Parallel()
-	h := seated(t)
+	h := nodetest.SeatedIn(nodetest.Open(t))
 	send := func(method, path, key string, body nodetest.Object) nodetest.Reply {
 		t.Helper()
 		return h.Raw(method, h.Path+path, "application/json", nodetest.Encode(t, body), "Idempotency-Key", key)

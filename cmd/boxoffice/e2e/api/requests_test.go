@@ -132,7 +132,7 @@ func TestRequestMetrics(t *testing.T) {
 	none := s.Own("GET", path, nil).Is(200, "")
 	require.Equal(t, []any{"day", "0", "0", []any{}}, []any{none.Data("interval"), none.Str("total.requests"), none.Str("total.errorRate"), none.Data("routes")})
 
-	a := agent(s, "events:read")
+	a := s.Agent("events:read")
 	for range 3 {
 		a.Own("GET", "/organizer/events/no-such", nil).Is(404, "EVENT_NOT_FOUND")
 	}
