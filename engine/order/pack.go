@@ -65,34 +65,48 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// These are the numbers of fields that a record may have at most, those that every record has (plain...), and
-// those of a refund that somebody has asked for. A record whose later fields are all unset is written without
-// them, so a plain order does not pay for the others.
+// These are the numbers of fields that a record may have at most, those that every record has (plain...), those of
+// a refund that somebody has asked for, and those of a refund of money that is apart (isApart). A record whose later
+// fields are all unset is written without them, so a plain order does not pay for the others.
 const (
 	orderFields = 34
 	plainOrder  = 24
 	lineFields  = 10
 	plainLine   = 7
 
-	refundFields = 10
+	refundFields = 11
+	apartRefund  = 10
 	askedRefund  = 8
 	plainRefund  = 7
+
+	askFields = 10
+	plainAsk  = 9
 )
 
 // countFields returns how many of its fields a refund is packed with.
 func (r *Refund) countFields() uint64 {
 	switch {
-	case r.isApart():
+	case r.Note != "":
 		return refundFields
+	case r.isApart():
+		return apartRefund
 	case r.Ask != nil:
 		return askedRefund
 	}
 	return plainRefund
 }
 
+// countFields returns how many of its fields an ask is packed with.
+func (a *Ask) countFields() uint64 {
+	if a.Asker != 0 {
+		return askFields
+	}
+	return plainAsk
+}
+
 // countFields returns how many of its fields an order is packed with.
 func (o *Order) countFields() uint64 {
-	if o.Discount != 0 || o.Promo != nil || o.Digital || o.Holders != nil || o.Issue != nil || o.WaivedAt != 0 || o.Rescheduled != nil || o.Language != "" || o.Extensions != 0 {
+	if o.Discount != 0 || o.Promo != nil || o.Digital || o.Holders != nil || o.Issue != nil || o.WaivedAt != 0 || o.Rescheduled != nil || o.Language != "" || o.Extensions != 0 || o.ExtendedBy != nil {
 		return orderFields
 	}
 	return plainOrder
@@ -333,11 +347,15 @@ func (r *Refund) packed(p *packing) {
 		packLater(p, func(p *packing) { p.packText(&r.Currency) })
 		packLater(p, func(p *packing) { p.packText(&r.Deposit) })
 	}
+	if n > apartRefund {
+		p.packText(&r.Note)
+	}
 	p.endRecord(outer)
 }
 
 func (a *Ask) packed(p *packing) {
-	outer := p.beginRecord(9)
+	n := p.fieldsToGo(a.countFields(), askFields)
+	outer := p.beginRecord(n)
 	packList(p, &a.Tickets, func(n *uint32, p *packing) {
 		wide := uint64(*n)
 		p.packUnsigned(&wide)
@@ -351,6 +369,9 @@ func (a *Ask) packed(p *packing) {
 	p.packFlag(&a.Manual)
 	p.packUnsigned((*uint64)(&a.Serial))
 	p.packFlag(&a.Returned)
+	if n > plainAsk {
+		packLater(p, func(p *packing) { p.hash(&a.Asker) })
+	}
 	p.endRecord(outer)
 }
 

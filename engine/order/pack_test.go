@@ -2,33 +2,50 @@ package order
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math/rand/v2"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
-	"testing/quick"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"boxoffice/engine"
 	"boxoffice/engine/keeper"
 )
 
-// TestPacked packs orders with all sorts of values in all their fields, and unpacks them again.
+// TestPacked packs orders with all sorts of values in all their fields, also those of their lists and of the records
+// that may be missing, and unpacks them again.
 func TestPacked(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, quick.Check(func(o *Order) bool {
-		if o == nil {
-			return true
-		}
-		emptied(reflect.ValueOf(o).Elem())
+	orders := rapid.Make[Order]()
+	rapid.Check(t, func(t *rapid.T) {
+		o := orders.Draw(t, "order")
+		emptied(reflect.ValueOf(&o).Elem())
 		b := o.Pack(nil)
 		again, err := Unpack(string(b))
-		return err == nil && reflect.DeepEqual(o, again) && UnpackHead(string(b)).ID == o.ID
-	}, &quick.Config{MaxCount: 500}))
+		require.NoError(t, err)
+		require.Equal(t, &o, again)
+		require.Equal(t, o.ID, UnpackHead(string(b)).ID)
+	})
 }
 
-// emptied makes empty lists nil, because packing does not tell them apart.
+// emptied makes empty lists nil, because packing does not tell them apart. It also clears the fields that no order
+// has: its terms are in minor units of its currency, and what it books has been granted.
 func emptied(v reflect.Value) {
+	switch of := v.Addr().Interface().(type) {
+	case *keeper.Discount:
+		of.MoreDecimals = 0
+	case *keeper.Booking:
+		of.Beside = 0
+	}
 	switch v.Kind() { //nolint:exhaustive // values of other kinds hold no lists
+	case reflect.Pointer:
+		if !v.IsNil() {
+			emptied(v.Elem())
+		}
 	case reflect.Struct:
 		for _, f := range v.Fields() {
 			emptied(f)
@@ -59,12 +76,51 @@ func TestPackedBefore(t *testing.T) {
 	require.ErrorIs(t, err, ErrPacked, "of a later version than this one")
 }
 
+// TestPackedGolden reads an order that a release packed whose refunds had neither a note nor an asker. Without these
+// the order is packed to the same bytes today.
+func TestPackedGolden(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile("testdata/packed.txt")
+	require.NoError(t, err)
+	packed, err := hex.DecodeString(strings.TrimSpace(string(golden)))
+	require.NoError(t, err)
+	o := &Order{
+		ID: engine.NumberedID(7, 3), Status: StatusCompleted, Email: "ada@example.org", Lines: []Line{{Type: 1, Name: "Stalls", Quantity: 3, UnitPrice: 2_000}},
+		Currency: "EUR", Subtotal: 6_000, Total: 6_000, FirstTicket: 4, Attempts: []Attempt{{Reference: "r", Provider: "stripe", Received: 6_000}},
+		Refunds: []Refund{
+			{Reference: "r", Amount: 100, Reason: BackOverpaid, Status: RefundProcessed, ProcessedAt: 9},
+			{Reference: "r", Amount: 2_000, Reason: "ill", Status: RefundRequested, Ask: &Ask{Tickets: []uint32{4}, By: AskedByBuyer, Message: "a fever"}},
+			{Reference: "r", Amount: 300, Reason: BackDeposit, Status: RefundProcessing, Deposit: "d-1"},
+		},
+	}
+	got, err := Unpack(string(packed))
+	require.NoError(t, err)
+	require.Equal(t, o, got)
+	require.Equal(t, packed, o.Pack(nil))
+}
+
+// TestErasedAfterPacking erases a person who asked for a refund and then passed the ticket on. What the person wrote is
+// erased too, although nothing but the refund's asker leads to it.
+func TestErasedAfterPacking(t *testing.T) {
+	t.Parallel()
+	asker := CustomerOf("bob@example.org")
+	o := &Order{
+		Status: StatusCompleted, Email: "ada@example.org", FirstTicket: 4, Lines: []Line{{Quantity: 1}}, Holders: []Holder{{Ticket: 4, Version: 3, Email: "eve@example.org"}},
+		Refunds: []Refund{{Reason: "ill", Status: RefundCancelled, Note: "sent by hand", Ask: &Ask{Tickets: []uint32{4}, By: AskedByBuyer, Message: "a fever", Asker: asker}}},
+	}
+	kept, err := Unpack(string(o.Pack(nil)))
+	require.NoError(t, err)
+	require.Equal(t, asker, kept.Refunds[0].CustomerOf(kept))
+	r := kept.Erase(asker, Pseudonym("x")).Refunds[0]
+	require.Empty(t, r.Reason+r.Note+r.Ask.Message)
+}
+
 // TestPackedBroken gives Unpack texts that Pack did not write.
 func TestPackedBroken(t *testing.T) {
 	t.Parallel()
 	o := &Order{
 		Status: StatusCompleted, Lines: []Line{{Seats: []string{"A-1"}}, {Name: "Stalls"}},
-		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"},
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Note: "by hand", Ask: &Ask{Tickets: []uint32{4}, By: "ada", Asker: 5}}}, Shopper: &Shopper{Holder: "h"},
 	}
 	b := o.Pack(nil)
 	for n := range b {
@@ -110,7 +166,7 @@ func TestPackedLater(t *testing.T) {
 	t.Parallel()
 	o := &Order{
 		Status: StatusCompleted, Email: "ada@example.org", Lines: []Line{{Name: "Stalls", Seats: []string{"A-1"}, Discount: 2}, {Name: "Gallery", Discount: 1}},
-		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Currency: "NGN", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"}, Total: -5, Discount: 3,
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Currency: "NGN", Note: "by hand", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"}, Total: -5, Discount: 3,
 		Promo: &Promo{Code: "EARLY", Terms: &keeper.Discount{Value: 3}},
 	}
 	newer := func(b []byte) []byte { // adds two fields: one of three bytes and an empty one
