@@ -207,9 +207,13 @@ func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 }
 
 // keepOpen takes an order off the lists of those that are late or to be closed. Late money has completed it, so its
-// keepers have to acknowledge its end once more.
+// keepers have to acknowledge its end once more. If the order becomes late again, its record is kept for lateMillis
+// from then on.
 func (b *Book) keepOpen(id engine.OrderID) {
-	b.lateOrders.Drop(id)
+	if _, _, late := b.lateOrders.HeadOf(id); late {
+		b.lateOrders.Drop(id)
+		b.lateDue.Forget(id)
+	}
 	b.toClose = slices.DeleteFunc(b.toClose, func(c engine.OrderID) bool { return c == id })
 	if len(b.toClose) == 0 {
 		b.closeAt = 0

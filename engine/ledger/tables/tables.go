@@ -238,6 +238,17 @@ func (q *Queue) Pop(n int) []Due {
 	return out
 }
 
+// Forget takes the order out of its last entry. The entry stays, without an order, so that the entries around it need
+// not move. The search begins with the entries that are due last.
+func (q *Queue) Forget(id engine.OrderID) {
+	for i := q.items.Len() - 1; i >= 0; i-- {
+		if one := q.items.At(i); one.ID == id {
+			q.items.Set(i, Due{At: one.At})
+			return
+		}
+	}
+}
+
 // Next returns when the first entry is due, or 0.
 func (q *Queue) Next() int64 { return q.due }
 
