@@ -181,49 +181,60 @@ func (d *Device) findUnheard(text string, out bool) string {
 	return d.unheard.Request
 }
 
-// keepDecision stores the service's verdict on a scan.
+// keepDecision stores the service's verdict on a scan. If storing fails, the scan counts as unheard: when
+// the code is shown again, the service repeats its verdict.
 func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	scan.Verdict, scan.Request = told.Verdict, ""
-	told.Number = d.number(scan)
-	if told.Status == Success {
-		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At, told: told.When})
+	asked := *scan
+	scan.Verdict, scan.Request, scan.Number = told.Verdict, "", d.last+1
+	told.Number = scan.Number
+	if err := d.keepEntries(scan, told.When, entry{Scan: scan}, entry{Told: told}); err != nil {
+		d.unheard = &asked
+		return Verdict{Status: Undecided}, err
 	}
-	return d.keepEntries(scan, entry{Scan: scan}, entry{Told: told})
+	return scan.Verdict, nil
 }
 
 // decideAlone decides a scan without the service. If it lets somebody in or out, it keeps the scan, so that the
 // service can be told later. From then on the device is offline until a Sync succeeds. If only the service can
-// tell, the verdict is Undecided and nothing is stored.
+// tell, the verdict is Undecided and nothing is stored. If storing fails, nobody is let in, and the service is
+// not told.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.online = false
 	scan.Verdict, _ = d.roster.decideCode(scan.Code, d.cfg.Typed, scan.Out, scan.At)
-	if scan.Status == Undecided {
-		if scan.Request != "" {
-			d.unheard = scan
+	var err error
+	if scan.Status != Undecided {
+		scan.Alone, scan.Number = true, d.last+1
+		if err = d.keepEntries(scan, time.Time{}, entry{Scan: scan}); err == nil {
+			return scan.Verdict, nil
 		}
-		return scan.Verdict, nil
+		scan.Verdict = Verdict{Status: Undecided}
 	}
-	scan.Alone = true
-	d.number(scan)
-	if scan.Status == Success {
-		d.waiting = append(d.waiting, scan)
-		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At})
+	if scan.Request != "" {
+		d.unheard = scan
 	}
-	return d.keepEntries(scan, entry{Scan: scan})
+	return scan.Verdict, err
 }
 
-// keepEntries stores what was decided before the verdict is shown. If storing fails, the verdict is
-// Undecided, so that nobody is let in whom the device would forget.
-func (d *Device) keepEntries(scan *Scan, entries ...entry) (Verdict, error) {
+// keepEntries stores what was decided before the verdict is shown, and notes it only after that. So the verdict
+// that the device remembers and counts is always the one that was shown. told is when the service was told, by
+// the device's own clock, or zero.
+func (d *Device) keepEntries(scan *Scan, told time.Time, entries ...entry) error {
 	if err := d.store.append(entries...); err != nil {
-		return Verdict{Status: Undecided}, err
+		return err
 	}
+	d.last = scan.Number
 	d.count(scan)
-	return scan.Verdict, nil
+	if scan.Status == Success {
+		if scan.Alone {
+			d.waiting = append(d.waiting, scan)
+		}
+		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At, told: told})
+	}
+	return nil
 }
 
 func (d *Device) count(scan *Scan) {
@@ -238,12 +249,6 @@ func (d *Device) count(scan *Scan) {
 	if scan.Request != "" {
 		d.counts.Unanswered++
 	}
-}
-
-func (d *Device) number(scan *Scan) int {
-	d.last++
-	scan.Number = d.last
-	return d.last
 }
 
 // now returns the service's time, in milliseconds, which is the precision that the service keeps.
@@ -288,9 +293,12 @@ func (d *Device) takeManifest(ctx context.Context) error {
 	if m.Cursor == cursor && !m.Full && (d.offset-d.kept).Abs() < clockDrift {
 		return nil
 	}
+	if err := d.store.keep(&kept{*m, d.offset}); err != nil {
+		return err // the cursor stays too, so that the next answer has these changes again
+	}
 	d.roster.apply(m, asked)
 	d.kept = d.offset
-	return d.store.keep(&kept{*m, d.offset})
+	return nil
 }
 
 // clockDrift is how much the offset of the clock may change before it is stored again.

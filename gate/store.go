@@ -50,8 +50,14 @@ type (
 // the line is on the disk.
 type store struct {
 	dir       string
-	manifests *os.File
-	log       *os.File
+	manifests *lines
+	log       *lines
+}
+
+// lines is a file of lines, of which the first size bytes are on the disk.
+type lines struct {
+	*os.File
+	size int64
 }
 
 const (
@@ -91,7 +97,7 @@ func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store,
 
 // openLines reads a file of lines and opens it for appending. If the last line is not complete, the
 // device lost its power while it wrote the line. That line is dropped.
-func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
+func openLines(path string, line func([]byte) error) (_ *lines, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -117,23 +123,20 @@ func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
 	if err := f.Truncate(whole); err != nil {
 		return nil, err
 	}
-	if _, err := f.Seek(whole, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return f, syncFolder(filepath.Dir(path))
+	return &lines{f, whole}, syncFolder(filepath.Dir(path))
 }
 
 // append adds entries to the log, and waits until they are on the disk.
 func (s *store) append(entries ...entry) error {
-	var lines []byte
+	var text []byte
 	for _, e := range entries {
 		line, err := json.Marshal(e)
 		if err != nil {
 			return fmt.Errorf("gate: %w", err)
 		}
-		lines = append(append(lines, line...), '\n')
+		text = append(append(text, line...), '\n')
 	}
-	return writeThrough(s.log, lines)
+	return s.log.add(text)
 }
 
 // keep adds a change to the manifest, or replaces the manifest by a full one. A full one is written
@@ -145,32 +148,39 @@ func (s *store) keep(m *kept) error {
 	}
 	line = append(line, '\n')
 	if !m.Full {
-		return writeThrough(s.manifests, line)
+		return s.manifests.add(line)
 	}
 	path := filepath.Join(s.dir, manifestsFile)
 	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
-	if err := writeThrough(f, line); err != nil {
+	full := &lines{File: f}
+	if err := full.add(line); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	if err := os.Rename(path+".new", path); err != nil {
 		return errors.Join(fmt.Errorf("gate: %w", err), f.Close())
 	}
 	old := s.manifests
-	s.manifests = f
+	s.manifests = full
 	return errors.Join(old.Close(), syncFolder(s.dir))
 }
 
-// writeThrough writes lines and waits until they are on the disk.
-func writeThrough(f *os.File, lines []byte) error {
-	if _, err := f.Write(lines); err != nil {
-		return fmt.Errorf("gate: %w", err)
+// add writes more lines and waits until they are on the disk. If that fails, it cuts off what was written of them,
+// because the device acts as if they were not there. If the file can't be cut then, the next call cuts it.
+func (l *lines) add(text []byte) error {
+	err := l.Truncate(l.size)
+	if err == nil {
+		_, err = l.WriteAt(text, l.size)
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("gate: %w", err)
+	if err == nil {
+		err = l.Sync()
 	}
+	if err != nil {
+		return fmt.Errorf("gate: %w", errors.Join(err, l.Truncate(l.size)))
+	}
+	l.size += int64(len(text))
 	return nil
 }
 

@@ -1,0 +1,136 @@
+package gate
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// service answers the requests of a device as the service does, from what the test sets.
+type service struct {
+	manifest Manifest
+	requests []string // the ids of the scans that it has judged
+}
+
+// ServeHTTP answers with the manifest, or lets everybody in.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var data any = s.manifest
+	if r.Method == http.MethodPost {
+		s.requests = append(s.requests, r.Header.Get("Idempotency-Key"))
+		data = map[string]string{"status": Success}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data}) // the device would notice
+}
+
+const salt, guest, other = "salt", "P2.K7M2QX9ABCDEFGH23456.x", "P2.K7M2QX9ABCDEFGH23457.x"
+
+// openAtGate opens a device that knows two tickets. Its clock stands still.
+func openAtGate(t *testing.T) (*Device, *service, func() *Device) {
+	t.Helper()
+	s := &service{manifest: Manifest{Cursor: "1", Full: true, Salt: salt, Tickets: []Ticket{
+		{Hash: hash(salt, guest[3:23], codeBytes), Status: "i"}, {Hash: hash(salt, other[3:23], codeBytes), Status: "i"},
+	}}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	cfg := Config{URL: server.URL, Dir: t.TempDir(), Client: server.Client(), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, Patience: time.Minute}
+	open := func() *Device {
+		d, err := Open(cfg)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = d.Close() }) // some tests close it themselves
+		return d
+	}
+	d := open()
+	require.NoError(t, d.Sync(t.Context()))
+	return d, s, open
+}
+
+// fillDisk makes a file of the device refuse what is written, after it has taken half a line. The function that it
+// returns makes room again.
+func fillDisk(t *testing.T, dir, name string, l *lines) (empty func()) {
+	t.Helper()
+	whole, path := l.File, filepath.Join(dir, name)
+	half, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = half.WriteString(`{"half a line`)
+	require.NoError(t, err)
+	require.NoError(t, half.Close())
+	l.File, err = os.Open(path)
+	require.NoError(t, err)
+	return func() {
+		require.NoError(t, l.Close())
+		l.File = whole
+	}
+}
+
+// TestVerdictThatIsNotStored scans a guest offline while the device's disk is full. Nobody is let in, so the device
+// must not count the passage, nor tell the service about it. When there is room again, the guest comes in.
+func TestVerdictThatIsNotStored(t *testing.T) {
+	t.Parallel()
+	d, _, open := openAtGate(t)
+	d.online = false
+	empty := fillDisk(t, d.cfg.Dir, logFile, d.store.log)
+	for range 2 {
+		v, err := d.Scan(t.Context(), guest, false)
+		require.Error(t, err)
+		require.Equal(t, Verdict{Status: Undecided}, v)
+	}
+	require.Equal(t, Counts{}, d.Counts())
+
+	empty()
+	for _, code := range []string{other, guest} {
+		v, err := d.Scan(t.Context(), code, false)
+		require.NoError(t, err)
+		require.Equal(t, Verdict{Status: Success}, v)
+	}
+	want := Counts{Admitted: 2, AdmittedAlone: 2, Waiting: 2}
+	require.Equal(t, want, d.Counts())
+	require.NoError(t, d.Close())
+	require.Equal(t, want, open().Counts())
+}
+
+// TestAnswerThatIsNotStored scans a guest online while the device's disk is full. The service has let the guest in, but
+// the person at the gate has not. When the code is shown again, the device asks under the same request.
+func TestAnswerThatIsNotStored(t *testing.T) {
+	t.Parallel()
+	d, s, open := openAtGate(t)
+	empty := fillDisk(t, d.cfg.Dir, logFile, d.store.log)
+	for range 2 {
+		v, err := d.Scan(t.Context(), guest, false)
+		require.Error(t, err)
+		require.Equal(t, Verdict{Status: Undecided}, v)
+	}
+	require.Equal(t, Counts{}, d.Counts())
+
+	empty()
+	v, err := d.Scan(t.Context(), guest, false)
+	require.NoError(t, err)
+	require.Equal(t, Verdict{Status: Success}, v)
+	require.Len(t, s.requests, 3)
+	require.Equal(t, []string{s.requests[0], s.requests[0], s.requests[0]}, s.requests)
+	require.NoError(t, d.Close())
+	require.Equal(t, Counts{Admitted: 1}, open().Counts())
+}
+
+// TestManifestThatIsNotStored fetches a change of the manifest while the device's disk is full. The device asks for the
+// change again, so that a later process has it too.
+func TestManifestThatIsNotStored(t *testing.T) {
+	t.Parallel()
+	d, s, open := openAtGate(t)
+	s.manifest = Manifest{Cursor: "2", Salt: salt, Tickets: []Ticket{{Hash: hash(salt, guest[3:23], codeBytes), Status: "x"}}}
+	empty := fillDisk(t, d.cfg.Dir, manifestsFile, d.store.manifests)
+	require.Error(t, d.Sync(t.Context()))
+
+	empty()
+	require.NoError(t, d.Sync(t.Context()))
+	require.NoError(t, d.Close())
+	d = open()
+	v, err := d.Scan(t.Context(), guest, false)
+	require.NoError(t, err)
+	require.Equal(t, Verdict{Status: Cancelled}, v)
+}
