@@ -228,6 +228,9 @@ func (d *Device) keepEntries(scan *Scan, told time.Time, entries ...entry) error
 	}
 	d.last = scan.Number
 	d.count(scan)
+	if d.findUnheard(scan.Code, scan.Out) != "" {
+		d.unheard = nil // whoever shows the code after this is judged anew
+	}
 	if scan.Status == Success {
 		if scan.Alone {
 			d.waiting = append(d.waiting, scan)

@@ -134,3 +134,22 @@ func TestManifestThatIsNotStored(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Verdict{Status: Cancelled}, v)
 }
+
+// TestRequestIsUsedUntilItIsAnswered scans a guest whose first answer was not stored, and somebody with the same code a
+// minute later. The service must judge the second person anew, so the device asks under another request.
+func TestRequestIsUsedUntilItIsAnswered(t *testing.T) {
+	t.Parallel()
+	d, s, _ := openAtGate(t)
+	empty := fillDisk(t, d.cfg.Dir, logFile, d.store.log)
+	_, err := d.Scan(t.Context(), guest, false)
+	require.Error(t, err)
+	empty()
+	_, err = d.Scan(t.Context(), guest, false)
+	require.NoError(t, err)
+	d.cfg.Now = func() time.Time { return time.Unix(1_800_000_060, 0) }
+	_, err = d.Scan(t.Context(), guest, false)
+	require.NoError(t, err)
+	require.Len(t, s.requests, 3)
+	require.Equal(t, s.requests[0], s.requests[1])
+	require.NotEqual(t, s.requests[1], s.requests[2])
+}

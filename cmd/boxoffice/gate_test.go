@@ -169,6 +169,8 @@ func TestGateAsksAgain(t *testing.T) {
 	status, again := scan(0)
 	require.Equal(t, "success", status)
 	require.Equal(t, first, again)
+	_, third := scan(0)
+	require.NotEqual(t, first, third, "whoever shows the code after that is judged anew")
 	require.Equal(t, "2", s.Own("GET", "/checkin/event/"+event+"/stats", nil).Is(200, "").Str("scanned"))
 }
 
