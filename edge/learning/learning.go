@@ -115,7 +115,7 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 		}
 		i = slices.IndexFunc(held, ofCourse)
 	}
-	public := (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
+	public := slices.Contains(event.Shown, e.Status) && e.Details.Visibility != "private"
 	switch {
 	case i < 0 && !public:
 		return nil, unknown

@@ -240,5 +240,5 @@ func Visible(c *route.Call, e *event.Record) bool {
 	if route.SeesMore(c, e.Details.Org) {
 		return true
 	}
-	return (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
+	return slices.Contains(event.Shown, e.Status) && e.Details.Visibility != "private"
 }

@@ -32,15 +32,19 @@ var moves = map[string][]string{
 	StatusCancelled:  {},
 }
 
-// Public lists the statuses in which the public sees an event and can buy tickets of it. Events that have ended
-// are seen, too (Ended).
+// Public lists the statuses of an event that is published and not over. The public finds it in lists, and may be
+// able to buy.
 var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProgress}
+
+// Shown lists the statuses in which the public sees an event. Besides Public these are the statuses of events that
+// are over (Ended), because people have tickets of such events.
+var Shown = slices.Concat(Public, []string{StatusCompleted, StatusCancelled})
 
 // isSelling reports whether an event takes orders in a status.
 func isSelling(status string) bool { return slices.Contains(Public, status) }
 
-// Ended reports whether an event is over for good. The public still sees such an event, because people have
-// tickets of it, but nothing of it is sold.
+// Ended reports whether an event is over for good. The public still sees such an event (Shown), but nothing of it
+// is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
 // refuseTransition returns a refusal if the table has no move from the present status to another.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/event"
 )
 
 // Review is what the holder of a ticket says about its event.
@@ -100,14 +102,16 @@ type OfEvent struct {
 	Title, Slug string
 }
 
-// publicReviews are the reviews of an organization's public events that are not hidden.
-const publicReviews = ` FROM reviews r JOIN events e ON e.number = r.event WHERE r.org = $1 AND NOT r.hidden AND e.visibility = 'public' `
+// publicReviews are the reviews of an organization's public events that are not hidden. $2 is event.Shown: an event
+// that is a draft again is not shown, so its reviews aren't either.
+const publicReviews = ` FROM reviews r JOIN events e ON e.number = r.event
+WHERE r.org = $1 AND NOT r.hidden AND e.visibility = 'public' AND e.status = ANY($2) `
 
 // OrganizationReviews lists the reviews of an organization's public events, the newest first.
 func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) ([]OfEvent, error) {
 	const find = `SELECT r.id, r.number, r.org, r.event, r.ticket, r.rating, r.body, r.author_name, r.reply, r.hidden, r.created_at, e.title, e.slug` +
-		publicReviews + `ORDER BY r.number DESC LIMIT $2`
-	rows, _ := s.pool.Query(ctx, find, org, limit) // CollectRows returns its error
+		publicReviews + `ORDER BY r.number DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, org, event.Shown, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[OfEvent])
 	if err != nil {
 		return nil, fmt.Errorf("reviews of organization %d: %w", org, err)
@@ -119,7 +123,7 @@ func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) (
 // rounded to two decimals. The mean is nil if there is no review.
 func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean *float64, err error) {
 	const count = `SELECT count(*), round(avg(r.rating), 2)::float8` + publicReviews
-	if err := s.pool.QueryRow(ctx, count, org).Scan(&n, &mean); err != nil {
+	if err := s.pool.QueryRow(ctx, count, org, event.Shown).Scan(&n, &mean); err != nil {
 		return 0, nil, fmt.Errorf("ratings of organization %d: %w", org, err)
 	}
 	return n, mean, nil

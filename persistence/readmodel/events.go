@@ -297,12 +297,13 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 }
 
 // ProgramEvents lists an organization's public events that have a time of their own and that end at since or
-// later, whatever their status is, except drafts. Events that are not over at now come first, then the others;
-// both are sorted by their start.
+// later, in the statuses in which the public sees events (event.Shown), so cancelled ones too. Events that are not
+// over at now come first, then the others; both are sorted by their start.
 func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Time, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
-	c.parts = append(c.parts, `e.visibility = 'public'`, `e.status <> 'draft'`, `e.product_type = 'event'`)
+	c.parts = append(c.parts, `e.visibility = 'public'`, `e.product_type = 'event'`)
+	c.add(`e.status = ANY(?)`, event.Shown)
 	c.add(`coalesce(e.end_at, e.start_at) >= ?`, since)
 	order := `coalesce(end_at, start_at) < ` + c.addArg(now) + `, start_at, number`
 	return m.listEvents(ctx, "events e", c, unranked, order, limit)

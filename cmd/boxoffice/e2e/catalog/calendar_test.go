@@ -31,6 +31,8 @@ func TestOrganizerCalendar(t *testing.T) {
 	s.Sell(nodetest.With(title("For nobody"), nodetest.Object{"visibility": "private"}), nodetest.TypeBody(10, 10))
 	s.Sell(ebook(), nodetest.TypeBody(10, 10))
 	s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), title("Draft"))).Is(201, "")
+	reviewed := s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), title("Under review"))).Is(201, "").Str("id")
+	s.Own("PUT", "/organizer/events/"+reviewed+"/status", nodetest.Object{"status": "review"}).Is(200, "")
 	for _, status := range []string{"in_progress", "completed"} {
 		s.Own("PUT", "/organizer/events/"+over+"/status", nodetest.Object{"status": status}).Is(200, "")
 	}

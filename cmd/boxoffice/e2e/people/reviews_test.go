@@ -59,6 +59,24 @@ func TestReview(t *testing.T) {
 	s.Own("PUT", "/admin/reviews/"+r.Str("id"), nodetest.Object{"hidden": true}).Is(403, "FORBIDDEN")
 }
 
+// TestReviewsOfADraft takes an event with a review back to draft. The organizer's page, which everybody sees, then shows
+// only the reviews of events that everybody sees.
+func TestReviewsOfADraft(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	said := map[string]string{}
+	for _, body := range []string{"A hall full of echoes", "A splendid evening indeed"} {
+		event, order := visited(s, "ada@example.org")
+		s.Call("POST", "/community/reviews", reviewOf(order, "0", "ada@example.org", nodetest.Object{"body": body})).Is(201, "")
+		said[body] = event
+	}
+	page := "/by/" + s.Call("GET", "/events/"+said["A splendid evening indeed"], nil).Is(200, "").Str("organizer.slug")
+	s.Own("PUT", "/organizer/events/"+said["A hall full of echoes"]+"/status", nodetest.Object{"status": "draft"}).Is(200, "")
+	_, text := s.Get(page) //nolint:bodyclose // Get closes it
+	require.Contains(t, text, "A splendid evening indeed")
+	require.NotContains(t, text, "A hall full of echoes")
+}
+
 // TestReviewer says who may review: the holder and whom the order names for the ticket.
 func TestReviewer(t *testing.T) {
 	t.Parallel()
