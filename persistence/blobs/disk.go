@@ -28,7 +28,8 @@ func OpenDisk(dir string) (*Disk, error) {
 	return &Disk{root}, nil
 }
 
-// Put copies the file into the directory. When it returns, the file and its name are on the disk.
+// Put copies the file into the directory. When it returns, the file and its name are on the disk, and so are the
+// folders that lead to it.
 func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 	if err := d.root.MkdirAll(filepath.Dir(key), 0o700); err != nil {
 		return fmt.Errorf("store %s: %w", key, err)
@@ -52,7 +53,12 @@ func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 		_ = d.root.Remove(part) // it is not complete
 		return fmt.Errorf("store %s: %w", key, err)
 	}
-	return d.syncFolder(filepath.Dir(key))
+	// Each folder on the way to the file may be new, and then its name has to be on the disk too.
+	for folder := filepath.Dir(key); ; folder = filepath.Dir(folder) {
+		if err := d.syncFolder(folder); err != nil || folder == "." {
+			return err
+		}
+	}
 }
 
 // syncFolder makes sure that the names in a folder are on the disk.
