@@ -277,9 +277,8 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	return h.Orders.Show(c, o, reader)
 }
 
-// extendOrder gives an unpaid order more time. Two requests at the same time, which both read the order before it has
-// more time, give it only once, and so does a request that is repeated with its Idempotency-Key after its node has
-// died.
+// extendOrder gives an unpaid order more time, once for each request. Two requests that run at the same time give it
+// only once, and so does a request that is repeated with its Idempotency-Key after its node has died.
 func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

@@ -45,10 +45,11 @@ type (
 	// CancelOrder gives an unpaid order up. If the order is cancelled already, the answer is the same; an order
 	// that has ended otherwise is refused. The answer is an *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
-	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended when the buyer
-	// asked: an order that was extended since stays as it is, so that two clicks count once. By names the
-	// request: a request that has extended the order before does not extend it again, even if a node died in
-	// between and After was read again. The answer is an *OrderReply.
+	// ExtendOrder gives an unpaid order its window once more. After is how often the order was extended when
+	// the request was read. An order that was extended since stays as it is, so of two requests that run at
+	// the same time only one counts. A request that comes after the answer to another one counts too. By names
+	// the request: a request that has extended the order before does not extend it again, even if a node died
+	// in between and After was read again. The answer is an *OrderReply.
 	ExtendOrder struct {
 		Order engine.OrderID
 		After int64
