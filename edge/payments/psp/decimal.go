@@ -22,9 +22,9 @@ func Major(minor int64, currency string) json.Number {
 // kept, because no amount may pass through a floating-point number.
 type Decimal string
 
-// maxDecimal bounds the characters of an amount before its exponent. The exponent itself, with its sign, must have
-// fewer than maxExponent characters.
-const maxDecimal, maxExponent = 60, 4
+// maxDecimal bounds the characters of an amount without its exponent, and maxExponent the power of ten, up and down.
+// Without these, a short text could stand for a number that fills the memory.
+const maxDecimal, maxExponent = 60, 99
 
 // UnmarshalJSON reads 42, "42.00" and 1e-7. It refuses what Rat refuses, and leaves d as it is for null and "null".
 func (d *Decimal) UnmarshalJSON(b []byte) error {
@@ -40,8 +40,11 @@ func (d *Decimal) UnmarshalJSON(b []byte) error {
 
 // Rat returns the amount's value; false if the text is no number, is too long, or is below 0.
 func (d Decimal) Rat() (*big.Rat, bool) {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(d)), "e")
-	if d == "" || len(mantissa) > maxDecimal || len(exponent) > maxExponent-1 || strings.ContainsAny(string(d), "/_x") {
+	mantissa, exponent, scaled := strings.Cut(strings.ToLower(string(d)), "e")
+	if mantissa == "" || len(mantissa) > maxDecimal || strings.Trim(mantissa, "+-.0123456789") != "" {
+		return nil, false // also what SetString reads besides: fractions, other bases, and powers of two
+	}
+	if power, err := strconv.Atoi(exponent); scaled && (err != nil || max(power, -power) > maxExponent) {
 		return nil, false
 	}
 	r, ok := new(big.Rat).SetString(string(d))
