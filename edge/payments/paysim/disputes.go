@@ -42,7 +42,7 @@ func (s *Sim) MoveDispute(reference, status string) bool {
 	if t == nil {
 		return false
 	}
-	s.hooks.queueEvent(s.ledger.ModesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
+	s.hooks.queueEvent(s.ledger.ModesOf(t), 0, delivery{event: event, of: t, status: status, move: t.Dispute.Moves})
 	return true
 }
 

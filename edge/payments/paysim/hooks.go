@@ -27,8 +27,9 @@ type delivery struct {
 	// The status that the webhook tells, of the refund, the dispute or the coins (NOWPayments), which may have moved
 	// on by the time of sending. If it is empty, the webhook tells the payment's status at that time.
 	status string
-	// The webhook is about the transaction's dispute.
-	dispute bool
+	// The number of the move of the transaction's dispute that the webhook tells, from 1; 0 if the webhook is about
+	// something else.
+	move int
 	// The mode "badsig" has struck: the webhook is signed with a wrong key.
 	badsig bool
 }

@@ -368,13 +368,16 @@ var paypalDisputeEvents = map[string]string{
 	ledger.DisputeLost:   "CUSTOMER.DISPUTE.RESOLVED",
 }
 
-// paypalEvent makes the body of a webhook of PayPal.
+// paypalEvent makes the body of a webhook of PayPal. Each move of a dispute has an id of its own, so that a shop
+// does not take it for a repeat.
 func (s *Sim) paypalEvent(d *delivery) map[string]any {
 	s.ledger.Lock()
 	defer s.ledger.Unlock()
 	event, object := d.event, map[string]any(nil)
+	id := "WH-" + strconv.FormatInt(d.of.ID, 10) + "-"
 	switch {
-	case d.dispute:
+	case d.move > 0:
+		id += strconv.Itoa(d.move) + "-"
 		event, object = paypalDisputeEvents[d.status], paypalDisputeBody(d.of)
 	case d.event == approvalEvent:
 		object = s.paypalBody(d.of, s.cfg.Now())
@@ -382,7 +385,7 @@ func (s *Sim) paypalEvent(d *delivery) map[string]any {
 		object = paypalCaptureBody(d.of, s.cfg.Now())
 	}
 	return map[string]any{
-		"id": "WH-" + strconv.FormatInt(d.of.ID, 10) + "-" + event, "event_type": event, "event_version": "1.0", "resource": object,
+		"id": id + event, "event_type": event, "event_version": "1.0", "resource": object,
 		"create_time": d.of.Created.UTC().Format(time.RFC3339),
 	}
 }

@@ -239,14 +239,14 @@ func (s *Sim) readStripeRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// stripeEvent makes the body of a webhook of Stripe. Events about disputes have ids of their own, so that a shop
-// does not take them for repeats of the payment's event.
+// stripeEvent makes the body of a webhook of Stripe. Each move of a dispute has an id of its own, so that a
+// shop does not take it for a repeat of the payment's event or of another move.
 func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	s.ledger.Lock()
 	defer s.ledger.Unlock()
 	id, object := "evt_"+strconv.FormatInt(d.of.ID, 10), map[string]any(nil)
-	if d.dispute {
-		id, object = id+"_"+d.event, disputeBody(d.of)
+	if d.move > 0 {
+		id, object = id+"_"+strconv.Itoa(d.move), disputeBody(d.of)
 	} else {
 		object = s.sessionBody(d.of, s.cfg.Now())
 	}

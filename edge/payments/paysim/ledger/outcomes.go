@@ -131,6 +131,7 @@ func (l *Ledger) MoveDispute(reference, status string) *Transaction {
 	if t.Dispute == nil {
 		t.Dispute = &Dispute{Opened: now}
 	}
+	t.Dispute.Moves++
 	t.Dispute.Status, t.Dispute.Closed = status, time.Time{}
 	if status == DisputeWon || status == DisputeLost {
 		t.Dispute.Closed = now

@@ -85,6 +85,7 @@ type Refund struct {
 // paid.
 type Dispute struct {
 	Status string // NeedsResponse, UnderReview, DisputeWon or DisputeLost
+	Moves  int    // how often it has come to a status
 	Opened time.Time
 	Closed time.Time // zero until it is won or lost
 }
