@@ -14,10 +14,6 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// maxMapped is the most addresses in the site map, because one file may list 50,000 (sitemaps.org). Half of them are
-// for events, because there can be as many organizers as events.
-const maxMapped = 50_000
-
 // shopOp stands for the pages that the server writes, which are no rows of the route table, because a Call needs an
 // operation.
 var shopOp = route.Op{ID: "shopPage", Method: fasthttp.MethodGet, Auth: route.Public, Tier: route.TierPublic}
@@ -59,10 +55,11 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-// ShopPaths lists the paths of the pages that search engines may find: first the pages of events, in the order of
-// their starts, and then the pages of their organizers.
-func (h *Handlers) ShopPaths(ctx context.Context, now time.Time) ([]string, error) {
-	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped / 2})
+// ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in the
+// order of their starts, and then the pages of their organizers. Half of the paths are for events, because there can
+// be as many organizers as events.
+func (h *Handlers) ShopPaths(ctx context.Context, limit int, now time.Time) ([]string, error) {
+	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: limit / 2})
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,11 @@ type Shop struct {
 	Embed     func(ctx context.Context, slug string, now time.Time) (e *api.Event, origins []string, err error)
 	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
 	Calendar  func(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) // an organization's events as a calendar file (RFC 5545)
-	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // the paths of the pages that search engines may list
+	Paths     func(ctx context.Context, limit int, now time.Time) ([]string, error)            // the paths of the pages that search engines may list, at most limit
 }
+
+// maxMapped is the most addresses in the site map, because one file may list 50,000 (sitemaps.org).
+const maxMapped = 50_000
 
 // mapAge is how long a site map is served before it is made again. A new event is missing from it for that long at
 // most, and a client that has kept the old one sees the event later still.
@@ -219,7 +222,7 @@ func (s *Server) siteMap() fasthttp.RequestHandler {
 		if made != nil && now.Sub(at) < mapAge {
 			return made, nil
 		}
-		paths, err := s.cfg.Shop.Paths(s.base, now)
+		paths, err := s.cfg.Shop.Paths(s.base, maxMapped-1, now) // the front page is listed too
 		if err != nil {
 			return nil, err
 		}
