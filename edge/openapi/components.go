@@ -97,8 +97,8 @@ func (p *printer) addComponents() {
 	p.addTransportAnswer(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
-// addTransportAnswer adds an answer that the server gives before it has found an operation. Such a request belongs
-// to no operation's tier, so the document lists none of the rate limit's headers for the answer.
+// addTransportAnswer adds an answer that the server gives before it has found an operation. It has the headers
+// of a rate limit as every answer has: 405 and 431 count as public reads, and 408 says what is left of these.
 func (p *printer) addTransportAnswer(name string, code engine.Code, message, description string) {
 	content := errorContent()
 	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
@@ -106,7 +106,7 @@ func (p *printer) addTransportAnswer(name string, code engine.Code, message, des
 	})
 	r := (&openapi31.Response{}).WithDescription(description).WithContentItem(jsonType, content)
 	r.WithMapOfAnythingItem("x-error-codes", []engine.Code{code})
-	addHeader(r, headerRequestID)
+	addCommonHeaders(r)
 	p.spec.ComponentsEns().WithResponsesItem(name, openapi31.ResponseOrReference{Response: r})
 }
 

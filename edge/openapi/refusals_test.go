@@ -37,11 +37,21 @@ func TestRefusals(t *testing.T) {
 		for _, status := range []int{http.StatusRequestTimeout, http.StatusRequestHeaderFieldsTooLarge} {
 			require.NotNil(t, o.Responses.Status(status), op.ID)
 			checkExample(t, o.Responses.Status(status).Value, engine.Validation)
+			checkLimitHeaders(t, o.Responses.Status(status).Value)
 		}
 		require.Equal(t, op.Tagged(), o.Responses.Status(http.StatusNotModified) != nil, op.ID)
 		require.Equal(t, op.Tagged(), o.Parameters.GetByInAndName("header", "If-None-Match") != nil, op.ID)
 	}
 	checkExample(t, doc.Components.Responses["MethodNotAllowed"].Value, engine.MethodNotAllowed)
+	checkLimitHeaders(t, doc.Components.Responses["MethodNotAllowed"].Value)
+}
+
+// checkLimitHeaders makes sure that an answer has the headers of a rate limit, which the server sends with every answer.
+func checkLimitHeaders(t *testing.T, r *openapi3.Response) {
+	t.Helper()
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		require.Contains(t, r.Headers, name)
+	}
 }
 
 func checkExample(t *testing.T, r *openapi3.Response, code engine.Code) {

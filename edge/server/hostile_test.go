@@ -18,6 +18,7 @@ import (
 
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 )
 
 // listener is a TCP port of this machine.
@@ -166,9 +167,11 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
+// TestUnreadableRequests sends what the server can't read as a request. The answer is an error like any other, with the
+// headers of a rate limit.
 func TestUnreadableRequests(t *testing.T) {
 	t.Parallel()
-	_, addr := listen(t, server.Config{})
+	_, addr := listen(t, server.Config{Limits: buckets.New(1, nil)})
 	for name, test := range map[string]struct {
 		raw    string
 		status int
@@ -189,6 +192,7 @@ func TestUnreadableRequests(t *testing.T) {
 			res := one(t, bufio.NewReader(strings.NewReader(raw)))
 			require.Equal(t, test.status, res.status, head)
 			require.True(t, res.closes)
+			require.Contains(t, head, "X-Ratelimit-Remaining: ")
 			edgetest.Response{Status: res.status, Header: http.Header{"X-Request-Id": {res.id}}, Body: []byte(body)}.Failure(t)
 		})
 	}
@@ -230,7 +234,7 @@ func TestHeaderOfTheServersOwn(t *testing.T) {
 // timeout the slow ones are gone.
 func TestSlowClients(t *testing.T) {
 	const slow = 2000
-	server, addr := listen(t, server.Config{})
+	server, addr := listen(t, server.Config{Limits: buckets.New(1, nil)})
 	before := memory()
 	conns := make([]net.Conn, slow)
 	for i := range conns {
@@ -247,6 +251,7 @@ func TestSlowClients(t *testing.T) {
 		text, err := io.ReadAll(c)
 		require.NoError(t, err)
 		require.Contains(t, string(text), "HTTP/1.1 408")
+		require.Contains(t, string(text), "X-Ratelimit-Remaining: ")
 	}
 	require.Eventually(t, func() bool { return server.OpenConnections() == 0 }, time.Minute, 10*time.Millisecond)
 }
