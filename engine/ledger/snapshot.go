@@ -81,6 +81,7 @@ func (b *Book) thawOrders(f *FrozenOrders) error {
 	}
 	for _, o := range f.Late {
 		b.lateOrders.Put(o)
+		b.thawReturns(o)
 	}
 	if err := b.openOrders.Thaw(f.OpenPacked, b.watchThawed); err != nil {
 		return err
