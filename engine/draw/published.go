@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Published is the public document of a draw. At first it has only the statement; the beacon's
-// signature is added once its round is known.
+// Published is the public document of a draw, for programs that read it. At first the document has only the
+// statement; the beacon's signature is added once its round is known.
 type Published struct {
 	Statement Statement `json:"statement"`
 	Signer    Bytes     `json:"signer"`           // ed25519 public key of the node's operator
