@@ -89,11 +89,15 @@ func (s *shape) hasColumns(names []string) bool {
 }
 
 // read returns a line for each row with money that came in. names are the names of the columns in
-// the file's order.
+// the file's order. A row may have fewer cells than that, but must have those that we read.
 func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 	r := s.reader(file)
 	if _, err := r.Read(); err != nil {
 		return nil, err
+	}
+	last := 0 // the index of the last column that we read
+	for _, name := range s.columns() {
+		last = max(last, slices.Index(names, name))
 	}
 	for {
 		row, err := r.Read()
@@ -103,8 +107,11 @@ func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(row) <= last { // the file was cut off
+			return nil, fmt.Errorf("a row of %d cells", len(row))
+		}
 		cell := func(name string) string {
-			if i := slices.Index(names, name); name != "" && i >= 0 && i < len(row) {
+			if i := slices.Index(names, name); name != "" && i >= 0 {
 				return strings.TrimSpace(row[i])
 			}
 			return ""

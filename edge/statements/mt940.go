@@ -59,7 +59,10 @@ func readMT940(file []byte) (lines []Line, err error) {
 			account = nil
 		}
 	}
-	return lines, flush()
+	if account != nil { // the file was cut off, and nothing has checked the entries since the last balance
+		return nil, errors.New("no closing balance")
+	}
+	return lines, nil
 }
 
 // balance is the balance of an account, in minor units; it is negative if the account is overdrawn.

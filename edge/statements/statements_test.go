@@ -68,6 +68,8 @@ func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{
 		"nothing": "", "text": "hello", "page": "<html></html>", "columns": "a;b\n1;2\n", "cut": camt[:700],
+		"cut before its balance": mt940[:strings.Index(mt940, ":62F:")], "cut in an entry's details": mt940[:strings.Index(mt940, "words")],
+		"cut in a row": wise[:strings.Index(wise, ",Received")], "cut in a quote": savings[:strings.Index(savings, " concert")],
 		"decimals":  strings.Replace(camt, ">2000<", ">2000.5<", 1),
 		"amount":    strings.Replace(wise, "1052.50", "1e9", 1),
 		"currency":  strings.Replace(wise, "USD", "XXX", 1),
