@@ -15,7 +15,7 @@ type following struct {
 	cfg    follower.Config
 	from   func() follower.Journal           // returns the journal, which does not exist yet when the follower is configured
 	active atomic.Pointer[follower.Follower] // the running follower; nil if it runs on another node
-	failed chan error                        // gets the error that has ended the follower for good; it has room for one
+	failed chan error                        // gets the error that has ended the follower for good; it has room for one, and only Wait reads it, for the read model
 }
 
 // newFollowing completes a follower's configuration with the settings that all followers of the
@@ -49,7 +49,10 @@ func (f *following) run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case err := <-a.Failed():
-		f.failed <- err
+		select {
+		case f.failed <- err:
+		default: // the error of an earlier run on this node is still there
+		}
 		<-ctx.Done()
 	}
 	f.active.Store(nil)

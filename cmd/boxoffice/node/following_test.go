@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/persisttest"
+)
+
+// TestAFollowerFailsAgain has a follower that fails for good come back to its node: it ends each time that its context
+// does, although nobody reads why it failed.
+func TestAFollowerFailsAgain(t *testing.T) {
+	t.Parallel()
+	pool, log := persisttest.Migrated(t), slog.New(slog.DiscardHandler)
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "a", Log: log, AllowUnsafe: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, j.Stop(context.Background())) })
+	require.NoError(t, persisttest.NewScribe(t, j, engine.EventRef(1)).Append(1).Wait(t))
+	broken := errors.New("broken")
+	f := &following{failed: make(chan error, 1), from: func() follower.Journal { return j }, cfg: follower.Config{
+		Name: "test", Pool: pool, Log: log, Apply: func(context.Context, pgx.Tx, []journal.Batch) error { return broken },
+	}}
+	for range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			f.run(ctx)
+		}()
+		require.Eventually(t, func() bool { return f.stopped() == 1 }, 30*time.Second, 5*time.Millisecond)
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			require.FailNow(t, "the follower does not end")
+		}
+	}
+	require.ErrorIs(t, <-f.failed, broken)
+}
