@@ -182,8 +182,9 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 // CONFLICT if the code has another revision by now.
 //
 // A new name is claimed before the actor is asked, so that no other code can take it. If the actor
-// then refuses or does not answer, the old name is claimed back. The name of a code that an order has used cannot be
-// changed (CODE_LOCKED).
+// then refuses, the old name is claimed back. If nobody knows whether the actor has taken the new
+// name, the code keeps the claim on it: a repeat of the request makes the actor take the name, or
+// finds that it has. The name of a code that an order has used cannot be changed (CODE_LOCKED).
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
 	if err != nil {
@@ -221,10 +222,17 @@ func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCo
 		}
 	}
 	after, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Update{Details: t, Revision: r.Revision})
-	if err != nil && renamed {
+	if renamed && isRefused(err) {
 		return nil, errors.Join(err, h.claimName(c, ref.Home, ref.ID, &r.Details))
 	}
 	return after, err
+}
+
+// isRefused reports whether a command was refused, and so changed nothing. After UNAVAILABLE, and after an error that
+// is no refusal, the command may have been carried out.
+func isRefused(err error) bool {
+	refusal, refused := errors.AsType[*engine.Refusal](err)
+	return refused && refusal.Code != engine.Unavailable
 }
 
 // deletePromoCode removes a code that no order has used or reserved, and disables any other. The

@@ -1,13 +1,19 @@
 package orders
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
 )
 
 // refusedValue is a value that a field refuses, and the code.
@@ -135,6 +141,38 @@ func TestPromoCodeChanges(t *testing.T) {
 	require.Equal(t, true, s.Own("DELETE", nodetest.PromosPath+"/"+fresh.Str("id"), nil).Is(200, "").Data("deleted"))
 	s.Own("DELETE", nodetest.PromosPath+"/"+fresh.Str("id"), nil).Is(404, "NOT_FOUND")
 	s.Own("POST", nodetest.PromosPath, nodetest.PromoBody(nodetest.Object{"code": "FRESH"})).Is(201, "")
+}
+
+// TestARenameWithoutAnAnswer has another node claim a code while it is renamed. Nobody knows then whether the code has
+// its new name, so the name stays the code's: a repeat makes it the code's name.
+func TestARenameWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	rival, err := journal.Open(t.Context(), journal.Config{Pool: s.Pool(), Node: "rival", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, rival.Stop(context.Background())) })
+	number := func(text string) int64 {
+		n, err := strconv.ParseInt(text, 10, 64)
+		require.NoError(t, err)
+		return n
+	}
+	org, unknown := number(s.Org()), false
+	for i := 0; i < 20 && !unknown; i++ {
+		began, name := time.Now(), fmt.Sprintf("NEW-%d", i)
+		made := s.Own("POST", promosPath, promoBody(nodetest.Object{"code": fmt.Sprintf("OLD-%d", i)})).Is(201, "")
+		path := promosPath + "/" + made.Str("id")
+		_, err = rival.Claim(t.Context(), engine.PromoRef(org, number(made.Str("id"))))
+		require.NoError(t, err)
+		s.Own("PUT", path, nodetest.Object{"code": name}).Is(503, "UNAVAILABLE")
+		if time.Since(began) > time.Second { // the code may have found out before the rename that it was claimed
+			continue
+		}
+		unknown = true
+		s.Own("POST", promosPath, promoBody(nodetest.Object{"code": name})).Is(409, "CODE_ALREADY_EXISTS")
+		s.Becomes(name, func() string { return s.Own("PUT", path, nodetest.Object{"code": name}).Str("code") })
+		s.Own("POST", promosPath, promoBody(nodetest.Object{"code": fmt.Sprintf("OLD-%d", i)})).Is(201, "")
+	}
+	require.True(t, unknown)
 }
 
 func TestPromoCodeInOrders(t *testing.T) {
