@@ -100,7 +100,7 @@ type Node struct {
 	activated  atomic.Int64 // how many activations were made
 	strangers  atomic.Int64 // how many links were refused
 	asked      struct{ here, there atomic.Int64 }
-	fenced     atomic.Int64 // how many activations ended because the journal refused what they wrote (Stats.Fenced)
+	fenced     atomic.Int64 // counts what Stats.Fenced shows
 	unfounded  atomic.Int64 // how many snapshots the journal contradicted
 
 	closing atomic.Bool
@@ -473,7 +473,7 @@ func (n *Node) Actors() int { return n.slots.Size() }
 type Stats struct {
 	Here   int64 // calls of Ask for actors that were this node's when the call began
 	There  int64 // all other calls of Ask
-	Fenced int64 // activations that ended because the journal refused what they wrote, mostly since another had claimed their stream
+	Fenced int64 // activations that ended because another has claimed their stream, or one that their facts depend on
 	// Unfounded counts snapshots that the journal contradicts. The actor was loaded from an earlier
 	// snapshot instead, or from all facts.
 	Unfounded int64

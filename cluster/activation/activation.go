@@ -52,8 +52,8 @@ type Shell interface {
 	// Park notes durably when an actor that is put away wants to wake (the zero time: never), and waits for that. seq
 	// is the number of the last fact, which the last snapshot contains.
 	Park(claim journal.Claim, seq int64, wake time.Time) error
-	// End forgets the activation: the next command makes a new one. fenced reports that it ends because
-	// of Fenced.
+	// End forgets the activation: the next command makes a new one. fenced reports that another
+	// activation has claimed its stream, or a stream that its facts depend on.
 	End(fenced bool)
 }
 
@@ -110,9 +110,7 @@ type (
 	}
 	// Failed says that a load or a proof failed.
 	Failed struct{ Err error }
-	// Fenced says that the claim does not stand any more, because another activation has claimed the stream, or
-	// that the journal has refused an entry: also because a claim that it needed (Joint.Needs) does not stand, or
-	// because the journal has ended.
+	// Fenced says that the claim does not stand any more, because another activation has claimed the stream.
 	Fenced struct{}
 	// Proven says that the claim stood at a time, which is when the journal was asked.
 	Proven struct{ At time.Time }
@@ -132,8 +130,9 @@ type (
 	// than Before.
 	Refresh struct{ Before time.Time }
 
-	settled struct{ *work } // an outcome without facts that needs a new proof of the claim
-	idle    struct{}        // nothing is pending any more
+	settled struct{ *work }     // an outcome without facts that needs a new proof of the claim
+	refused struct{ err error } // the journal's error for an entry that it has refused
+	idle    struct{}            // nothing is pending any more
 )
 
 // Handle processes one message of the mailbox at a time. A panic in a decision ends the activation, and its callers
@@ -165,7 +164,9 @@ func (a *Activation) Handle(msg any) {
 	case Failed:
 		a.fail(m.Err)
 	case Fenced:
-		a.loseStream()
+		a.loseStream(journal.ErrFenced)
+	case refused:
+		a.loseStream(m.err)
 	case Retire:
 		a.retireWith(m)
 	case Refresh:
@@ -311,15 +312,20 @@ func (a *Activation) breakDown() {
 	a.stop(ErrUnavailable, false)
 }
 
-// loseStream ends an activation that can't write its stream any more (Fenced), mostly because another activation has
-// claimed the stream. It arms a Wake for the actor, which reaches the next activation, because this one may have used
-// up the Wake that was due.
-func (a *Activation) loseStream() {
+// loseStream ends an activation that can write no more: another activation has claimed its stream, or the journal
+// has refused an entry for another reason (err). It arms a Wake for the actor, which reaches the next activation,
+// because this one may have used up the Wake that was due.
+func (a *Activation) loseStream(err error) {
 	if a.stopped.Load() {
 		return
 	}
-	a.shell.Log().Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
-	a.stop(ErrUnavailable, true)
+	log, fenced := a.shell.Log().With(slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch))), errors.Is(err, journal.ErrFenced)
+	if fenced {
+		log.Info("actor fenced")
+	} else {
+		log.Info("actor refused by the journal", slog.Any("error", err))
+	}
+	a.stop(ErrUnavailable, fenced)
 	a.shell.Arm(a.shell.Now().Add(proofLife))
 }
 

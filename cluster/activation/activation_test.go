@@ -71,6 +71,7 @@ type bench struct {
 	now     time.Time
 	sent    []engine.Command
 	wakes   []time.Time
+	fenced  []bool // of each End
 }
 
 var _ Shell = (*bench)(nil)
@@ -92,7 +93,7 @@ func (b *bench) Join(engine.Ref, Joint)                     {}
 func (b *bench) Arm(at time.Time)                           { b.wakes = append(b.wakes, at) }
 func (b *bench) Keep(any, journal.Claim, int64)             {}
 func (b *bench) Park(journal.Claim, int64, time.Time) error { return nil }
-func (b *bench) End(bool)                                   {}
+func (b *bench) End(fenced bool)                            { b.fenced = append(b.fenced, fenced) }
 
 func (b *bench) loaded(s *brittle) {
 	b.Handle(Loaded{State: s, Claim: journal.Claim{Stream: 1, Epoch: 1}, At: b.now})
@@ -207,6 +208,25 @@ func TestWhoWaitedThroughAnOutageIsAnswered(t *testing.T) {
 	}
 	_, err := answer(t, behind)
 	require.ErrorIs(t, err, ErrUnavailable)
+}
+
+// Only an activation whose stream, or one that it depends on, has another claim counts as fenced: a lane that ends
+// refuses what it was handed too.
+func TestOnlyAClaimFences(t *testing.T) {
+	t.Parallel()
+	for verdict, fenced := range map[error]bool{journal.ErrFenced: true, journal.ErrClosed: false, journal.ErrOrder: false} {
+		b := newBench()
+		b.loaded(&brittle{})
+		c := b.ask(write{})
+		b.entries[0].Owner.Settled(verdict)
+		_, err := answer(t, c)
+		require.ErrorIs(t, err, ErrUnavailable)
+		for _, msg := range b.posted {
+			b.Handle(msg)
+		}
+		require.Equal(t, []bool{fenced}, b.fenced, verdict)
+		require.Len(t, b.wakes, 1)
+	}
 }
 
 // Commands of other actors keep an actor in memory too. Wakes do not: an actor that is only

@@ -262,7 +262,7 @@ func (w *work) Settled(err error) {
 	w.act.lost.Store(true) // set while something is still pending
 	w.act.pending.Add(-1)
 	w.failCallers()
-	w.act.shell.Post(Fenced{})
+	w.act.shell.Post(refused{err})
 }
 
 // failCallers tells the callers that the outcome is unknown.

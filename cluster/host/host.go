@@ -54,7 +54,7 @@ type Env struct {
 	Before func(context.Context, engine.Ref) error
 	// SnapshotEvery is how many facts may follow a small snapshot before the next one.
 	SnapshotEvery int64
-	Fenced        *atomic.Int64 // counts activations that ended because of activation.Fenced
+	Fenced        *atomic.Int64 // counts activations that End is told were fenced
 	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 
@@ -163,7 +163,7 @@ func (h *Hosted) Park(claim journal.Claim, seq int64, wake time.Time) error {
 	return h.env.Parked(h.Ref, claim, wake)
 }
 
-// End makes the node forget the activation, and counts it if it ends because of activation.Fenced.
+// End makes the node forget the activation, and counts it if it was fenced.
 func (h *Hosted) End(fenced bool) {
 	if fenced {
 		h.env.Fenced.Add(1)

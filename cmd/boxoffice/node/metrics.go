@@ -110,7 +110,7 @@ func (n *Node) metrics() *prometheus.Registry {
 	const commands = "Commands that requests to this node have brought, by whether it carried them out itself."
 	count("commands_total", commands, prometheus.Labels{"where": "here"}, func() int64 { return n.cluster.Stats().Here })
 	count("commands_total", commands, prometheus.Labels{"where": "there"}, func() int64 { return n.cluster.Stats().There })
-	count("actors_fenced_total", "Activations that ended because another node has claimed their stream.", nil,
+	count("actors_fenced_total", "Activations that ended because another one has claimed their stream, or a stream that their facts depend on.", nil,
 		func() int64 { return n.cluster.Stats().Fenced })
 	count("snapshots_unfounded_total", "Snapshots that the journal contradicts; their actors were loaded from earlier ones, or from all facts.", nil,
 		func() int64 { return n.cluster.Stats().Unfounded })
