@@ -21,13 +21,20 @@ type (
 	panics struct{}
 	hold   struct{}
 	spoil  struct{} // answers those who are held, with a fact that panics
+	garble struct{} // makes a fact that can't be encoded
 )
+
+// unwritable is a fact that can't be encoded.
+type unwritable struct{ F func() }
+
+func (unwritable) FactType() engine.FactType { return 1 }
 
 func (read) Command()   {}
 func (write) Command()  {}
 func (panics) Command() {}
 func (hold) Command()   {}
 func (spoil) Command()  {}
+func (garble) Command() {}
 
 type brittle struct {
 	key               engine.OrderID
@@ -47,6 +54,8 @@ func (b *brittle) Decide(c engine.Command, _ time.Time) engine.Decision {
 		return engine.Decision{WaitKey: &b.key}
 	case write:
 		return engine.Decision{Facts: fact}
+	case garble:
+		return engine.Decision{Facts: []engine.Fact{unwritable{}}}
 	case spoil:
 		b.spoilt = true
 		return engine.Decision{Answers: []engine.Answer{{Key: b.key}}, Facts: fact}
@@ -152,12 +161,14 @@ func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 		"not loaded": func(b *bench) { b.Handle(away) },
 		"not proven": func(b *bench) { b.loaded(&brittle{}); b.Handle(away) },
 		"a panic":    func(b *bench) { b.loaded(&brittle{}); b.tell(panics{}) },
+		"no bytes":   func(b *bench) { b.loaded(&brittle{}); b.tell(garble{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			end(b)
 			require.Equal(t, []time.Time{b.now.Add(mendAfter)}, b.wakes)
+			require.Zero(t, b.pending.Load())
 			b.Handle(away) // a proof that was on its way
 			require.Len(t, b.wakes, 1)
 		})
@@ -176,6 +187,19 @@ func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
 	_, err = answer(t, second)
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.Zero(t, b.Load.Load())
+}
+
+// A caller whose fact can't be encoded is answered, and so is one that is held.
+func TestAFactWithoutBytesAnswersItsCaller(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.loaded(&brittle{})
+	for _, c := range []*Call{b.ask(hold{}), b.ask(garble{})} {
+		_, err := answer(t, c)
+		require.ErrorIs(t, err, ErrUnavailable)
+	}
+	require.Zero(t, b.Load.Load())
+	require.Empty(t, b.posted)
 }
 
 // A caller that is held is answered even if the decision that would have answered it panics.

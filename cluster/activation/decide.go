@@ -152,8 +152,8 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 			var err error
 			if w.entry.Bytes, err = codec.AppendFact(w.entry.Bytes, f); err != nil {
 				a.shell.Log().Error("fact not encoded", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
-				w.Settled(ErrUnavailable)
-				a.stop(ErrUnavailable, false)
+				w.failCallers()
+				a.breakDown()
 				return false
 			}
 			if durable < len(facts) {
