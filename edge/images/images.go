@@ -167,14 +167,17 @@ const exitOurFault = 1
 // it with UNSUPPORTED_FILE_TYPE. It does so too if ctx ends meanwhile. If the process cannot be started, fails by our
 // fault (such as a full disk) or writes no answer, run returns an error.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
-	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	within, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, m.program, Command, mediaType, path, folder) //nolint:gosec // ourselves
-	cmd.Env = []string{}                                                         // the worker must not get the node's secrets
+	cmd := exec.CommandContext(within, m.program, Command, mediaType, path, folder) //nolint:gosec // ourselves
+	cmd.Env = []string{}                                                            // the worker must not get the node's secrets
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil { // the client has gone, or the request has taken too long: that says nothing of the image
+			return nil, ctx.Err()
+		}
+		if within.Err() != nil {
 			return nil, refuseImage("takes too long to decode")
 		}
 		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() != exitOurFault {

@@ -2,6 +2,7 @@ package images_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -232,6 +233,22 @@ func TestPixelsOfAMinute(t *testing.T) {
 	require.Equal(t, engine.UnsupportedFile, send(2, large), "others have a budget of their own")
 	now = now.Add(time.Minute)
 	require.Equal(t, engine.UnsupportedFile, send(1, small))
+}
+
+// TestAClientThatGoesAway: that nobody waits for an image any more says nothing of the image.
+func TestAClientThatGoesAway(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	in := filepath.Join(t.TempDir(), "in")
+	require.NoError(t, os.WriteFile(in, asPNG(t, halves(20, 20)), 0o600))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := images.NewMaker(program, 1)
+	for range 20 { // it is left to chance whether the turn begins before the client is seen to have gone
+		_, err := m.Make(gone, 1, time.Now(), "image/png", in, t.TempDir())
+		require.ErrorIs(t, err, context.Canceled)
+	}
 }
 
 // TestImagesAreFair has one organization send nine large pictures at once, and another a small one
