@@ -135,6 +135,6 @@ func App() ([]File, error) {
 		}
 		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
 	}
-	kept, err := listWorkers()
+	kept, err := listWorkers(files)
 	return append(append(files, widgetFile), kept...), err
 }

@@ -36,6 +36,9 @@ type keptPage struct {
 	files     []string // the addresses of files that the page needs and the build does not list
 }
 
+// keptIcons are the addresses of the icons that every worker keeps.
+var keptIcons = []string{"/favicon.svg", "/apple-touch-icon.png"}
+
 // keptPages are the gate, the page of an order and the wallet. Each page registers its worker
 // itself, and chooses the scope.
 var keptPages = []keptPage{
@@ -46,15 +49,21 @@ var keptPages = []keptPage{
 }
 
 // listWorkers returns the files with which pages open without a network: the service workers of all
-// keptPages, and the gate's manifest.
-func listWorkers() ([]File, error) {
+// keptPages, and the gate's manifest. served are the files that App serves besides.
+func listWorkers(served []File) ([]File, error) {
 	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	files := []File{{Path: gateManifest, Type: types[".webmanifest"], Cache: cacheDay, Body: manifest}}
+	fixed := manifest
+	for _, f := range served {
+		if slices.Contains(keptIcons, f.Path) {
+			fixed = slices.Concat(fixed, f.Body)
+		}
+	}
 	for i := range keptPages {
-		body, err := keptPages[i].writeWorker(manifest)
+		body, err := keptPages[i].writeWorker(fixed)
 		if err != nil {
 			return nil, err
 		}
@@ -63,10 +72,10 @@ func listWorkers() ([]File, error) {
 	return files, nil
 }
 
-// writeWorker returns the source of the page's worker. The source has a version that changes with the page, its scripts
-// and style sheets, and the gate's manifest. A browser compares the source byte by byte, and gets all files again if it
-// has changed. A new icon alone does not change the source.
-func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
+// writeWorker returns the source of the page's worker. The source has a version that changes with the page and all
+// files that the worker keeps. A browser compares the source byte by byte, and gets all files again if it has changed.
+// fixed has the contents of the files whose addresses do not change with their contents.
+func (k *keptPage) writeWorker(fixed []byte) ([]byte, error) {
 	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -79,12 +88,12 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := json.Marshal(slices.Concat(built, k.files, []string{"/favicon.svg", "/apple-touch-icon.png"}))
+	list, err := json.Marshal(slices.Concat(built, k.files, keptIcons))
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	// The name of an asset changes with its content, so a hash of the list of names changes with the assets.
-	sum := sha256.Sum256(slices.Concat(page, manifest, list))
+	sum := sha256.Sum256(slices.Concat(page, fixed, list))
 	for _, part := range [][2]string{
 		{"{family}", k.family}, {version, hex.EncodeToString(sum[:8])}, {"{page}", k.page}, {"{addresses}", k.addresses}, {"{files}", string(list)},
 	} {
