@@ -192,13 +192,13 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 // small frame. The deadline is set only where the socket will be read: most frames are in the buffer already,
 // and each deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
-	// The head of a frame has five bytes. With fewer in the buffer the next read goes to the socket.
-	if in.Buffered() < 5 {
+	// With less than a head in the buffer the next read goes to the socket.
+	if in.Buffered() < frameHead {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
 			return 0, nil, err
 		}
 	}
-	var head [5]byte
+	var head [frameHead]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return 0, nil, err
 	}

@@ -45,7 +45,10 @@ const (
 	revisionRelay = 2
 )
 
-// maxFrame bounds a frame: the seat map of a stadium takes about 5 MB.
+// frameHead is how many bytes of a frame come before its body: the length and the kind.
+const frameHead = 5
+
+// maxFrame is the most bytes of a frame's body: the seat map of a stadium takes about 5 MB.
 const maxFrame = 64 << 20
 
 // These are the outcomes of a call.
@@ -57,7 +60,11 @@ const (
 	outcomeDone        byte = 4 // of Yield and Follow
 )
 
-var errFrame = errors.New("cluster: not a frame of ours")
+var (
+	errFrame = errors.New("cluster: not a frame of ours")
+	// errLarge is the error for a message that does not fit into a frame. Sent, it would break the link and all calls on it.
+	errLarge = errors.New("cluster: a message of more than maxFrame")
+)
 
 // byName maps names to the messages' types: commands and details are structs, replies pointers. A
 // type that has been renamed is listed under all its names.
@@ -115,7 +122,7 @@ func (w *writer) beginFrame(kind byte) {
 
 // endFrame fills in the length of the frame that was begun last.
 func (w *writer) endFrame() {
-	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // far below 4 GB; the receiver refuses more than maxFrame
+	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // see checkSize; a frame without a message is small, and the journal bounds a frame of facts
 }
 
 // undoFrame removes the frame that was begun last.
@@ -149,7 +156,18 @@ func (w *writer) message(m any) error {
 		return fmt.Errorf("cluster: %s is not on the list of messages", name)
 	}
 	w.text(name)
-	return cbor.MarshalToBuffer(m, &w.Buffer)
+	if err := cbor.MarshalToBuffer(m, &w.Buffer); err != nil {
+		return err
+	}
+	return w.checkSize()
+}
+
+// checkSize returns errLarge if the frame that was begun last is larger than its receiver takes.
+func (w *writer) checkSize() error {
+	if size := w.Len() - w.start - frameHead; size > maxFrame {
+		return fmt.Errorf("%w: %d bytes", errLarge, size)
+	}
+	return nil
 }
 
 // refusal is the form of an engine.Refusal between nodes.
@@ -172,7 +190,10 @@ func (w *writer) refusal(r *engine.Refusal) error {
 		}
 		out.Name = messageName(r.Details)
 	}
-	return cbor.MarshalToBuffer(out, &w.Buffer)
+	if err := cbor.MarshalToBuffer(out, &w.Buffer); err != nil {
+		return err
+	}
+	return w.checkSize()
 }
 
 // reader takes a frame's body apart. After a failure it returns zero values.

@@ -15,6 +15,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
+	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/ledger"
@@ -218,6 +219,24 @@ func TestGoldenFrames(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, f.want, got)
 	}
+}
+
+// A message that no node takes fails where it is encoded, by itself, and the frames beside it are sent.
+func TestTooLargeAMessage(t *testing.T) {
+	t.Parallel()
+	var w writer
+	w.beginFrame(framePing)
+	w.endFrame()
+	small := w.Len()
+	text := strings.Repeat("x", maxFrame)
+	w.beginFrame(frameTell)
+	w.ref(engine.EventRef(1))
+	require.ErrorIs(t, w.message(event.Move{To: text}), errLarge)
+	w.undoFrame()
+	w.beginFrame(frameReply)
+	require.ErrorIs(t, w.refusal(&engine.Refusal{Code: engine.Internal, Message: text}), errLarge)
+	w.undoFrame()
+	require.Equal(t, small, w.Len())
 }
 
 // What a newer node sends is refused by itself, or read as far as it is known.
