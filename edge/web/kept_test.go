@@ -72,6 +72,46 @@ func TestVectorsOnThePage(t *testing.T) {
 	require.Empty(t, says)
 }
 
+// installWorker installs the worker on standard input, and says how it asks for each file that it keeps.
+const installWorker = `
+	const asked = {}, steps = [];
+	globalThis.Request = class { constructor(url, options) { this.url = url; this.cache = options.cache; } };
+	globalThis.caches = {open: async () => ({addAll: async (all) => { for (const r of all) asked[r.url ?? r] = r.cache ?? 'default'; }})};
+	globalThis.skipWaiting = async () => {};
+	globalThis.addEventListener = (type, listen) => { if (type === 'install') listen({waitUntil: (step) => steps.push(step)}); };
+	eval(require('fs').readFileSync(0, 'utf8'));
+	Promise.all(steps).then(() => console.log(JSON.stringify(asked)));`
+
+// TestWorkersKeepNothingStale checks that a worker, as it is installed, lets the browser answer from its own cache only
+// for assets, whose addresses change with their contents. For a day the browser has an old copy of an icon otherwise,
+// and the worker would keep that for ever.
+func TestWorkersKeepNothingStale(t *testing.T) {
+	t.Parallel()
+	node := persisttest.Program(t, "apt-get install nodejs", "node")
+	list, err := web.App()
+	require.NoError(t, err)
+	workers := 0
+	for _, f := range list {
+		if !strings.HasSuffix(f.Path, "-worker.js") {
+			continue
+		}
+		workers++
+		cmd := exec.CommandContext(t.Context(), node, "-e", installWorker)
+		cmd.Stdin, cmd.Stderr = strings.NewReader(string(f.Body)), os.Stderr
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		var asked map[string]string
+		require.NoError(t, json.Unmarshal(out, &asked))
+		require.Contains(t, asked, "/favicon.svg")
+		for path, cache := range asked {
+			if !strings.HasPrefix(path, "/web/assets/") {
+				require.Equal(t, "no-cache", cache, "%s asks for %s", f.Path, path)
+			}
+		}
+	}
+	require.Positive(t, workers)
+}
+
 // TestWorkers checks that each worker keeps its page and all files of it, and that these files exist.
 func TestWorkers(t *testing.T) {
 	t.Parallel()

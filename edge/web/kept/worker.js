@@ -9,7 +9,8 @@ const patience = 3000; // milliseconds that somebody waits for a page that is on
 
 addEventListener('install', (e) => e.waitUntil((async () => {
   const cache = await caches.open(name);
-  await cache.addAll([new Request(page, { cache: 'no-cache' }), ...files]);
+  // An asset's address changes with its content. Of any other file the browser may have an old copy.
+  await cache.addAll([page, ...files].map((path) => path.startsWith('/web/assets/') ? path : new Request(path, { cache: 'no-cache' })));
   await skipWaiting();
 })()));
 
