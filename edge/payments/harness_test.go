@@ -187,6 +187,6 @@ func serve(t *testing.T, h http.Handler) string {
 func charge(reference string) psp.Charge {
 	return psp.Charge{
 		Reference: reference, Email: "ada@example.com", Amount: 30050, Currency: "NGN",
-		CallbackURL: "https://tickets.example/return",
+		CallbackURL: "https://tickets.example/return", At: time.Now(),
 	}
 }

@@ -77,19 +77,26 @@ func TestStripeOutcomes(t *testing.T) {
 	}
 }
 
-// TestStripeBeginsOnce repeats a charge: the same one leads to the same page, another under its
-// reference is refused.
+// TestStripeBeginsOnce repeats a charge: the same one leads to the same page, also later, and another under its
+// reference is refused. One that Stripe has not seen in its time needs another reference.
 func TestStripeBeginsOnce(t *testing.T) {
 	t.Parallel()
 	p := openStripe(t, simulate(t, paysim.Config{}).URL()+"/v1")
-	first, err := p.Begin(t.Context(), dollars("O-1", ""))
+	c := dollars("O-1", "")
+	first, err := p.Begin(t.Context(), c)
 	require.NoError(t, err)
-	again, err := p.Begin(t.Context(), dollars("O-1", ""))
+	began := time.Now().Unix()
+	require.Eventually(t, func() bool { return time.Now().Unix() > began }, 2*time.Second, 10*time.Millisecond)
+	again, err := p.Begin(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
-	other := dollars("O-1", "")
+	other := c
 	other.Amount++
 	_, err = p.Begin(t.Context(), other)
+	require.ErrorIs(t, err, psp.ErrDuplicateReference)
+	late := dollars("O-2", "")
+	late.At = late.At.Add(-2 * time.Minute)
+	_, err = p.Begin(t.Context(), late)
 	require.ErrorIs(t, err, psp.ErrDuplicateReference)
 	require.ErrorIs(t, p.Check(t.Context(), psp.Price{Amount: 49, Currency: "USD"}), psp.ErrTooLittle)
 	require.ErrorIs(t, p.Check(t.Context(), psp.Price{Amount: 5000, Currency: "KWD"}), psp.ErrCurrency)

@@ -259,7 +259,7 @@ func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, psp.Charge{
-		Reference: a.Reference, Email: p.email, Amount: a.Amount, Currency: o.Currency, CallbackURL: p.back, PayCurrency: a.Deposit.Currency,
+		Reference: a.Reference, Email: p.email, Amount: a.Amount, Currency: o.Currency, CallbackURL: p.back, PayCurrency: a.Deposit.Currency, At: time.UnixMilli(a.At),
 	})
 	if err != nil {
 		if psp.Ambiguous(err) || errors.Is(err, psp.ErrDuplicateReference) || errors.Is(err, psp.ErrTooLittle) {

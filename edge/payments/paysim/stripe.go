@@ -25,7 +25,12 @@ const (
 
 // stripeFailure makes an error in Stripe's form.
 func stripeFailure(status int, code, message string) reply {
-	return reply{status, map[string]any{"error": map[string]string{"type": "invalid_request_error", "code": code, "message": message}}}
+	return stripeError(status, map[string]string{"type": "invalid_request_error", "code": code, "message": message})
+}
+
+// stripeError makes Stripe's answer to a call that it refuses. fields are those of the error.
+func stripeError(status int, fields map[string]string) reply {
+	return reply{status, map[string]any{"error": fields}}
 }
 
 func missing(what string) reply {
@@ -56,14 +61,13 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	t := &ledger.Transaction{
 		Provider: ledger.Stripe, Reference: in.Get("client_reference_id"), Email: in.Get("customer_email"),
 		Currency: strings.ToUpper(in.Get("line_items[0][price_data][currency]")), Callback: in.Get("success_url"), Asked: amount, Created: s.cfg.Now(),
+		Form: string(ctx.PostBody()),
 	}
-	switch lease := time.Unix(ends, 0).Sub(t.Created); {
+	switch {
 	case err != nil || bad != nil || in.Get("mode") != "payment" || t.Reference == "" || len(t.Currency) != 3 || !validCallback(t.Callback):
 		return done(stripeFailure(400, "parameter_missing", "mode, client_reference_id, success_url and line_items are required"))
 	case in.Get("line_items[0][price_data][product_data][name]") == "" || in.Get("line_items[0][quantity]") != "1":
 		return done(stripeFailure(400, "parameter_missing", "line_items need a product's name and a quantity"))
-	case badEnd != nil || lease < 30*time.Minute-time.Minute || lease > 24*time.Hour: // the request took some time
-		return done(stripeFailure(400, "parameter_invalid_integer", "expires_at must be from 30 minutes to 24 hours from now"))
 	case amount < 50:
 		return done(stripeFailure(400, "amount_too_small", "The Checkout Session's total amount due must add up to at least $0.50 usd"))
 	}
@@ -76,12 +80,16 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
 		s.ledger.Lock()
 		defer s.ledger.Unlock()
-		if !s.ledger.Add(t) {
-			was := s.ledger.ByReference(t.Reference)
-			if was.Asked != t.Asked || was.Currency != t.Currency || was.Email != t.Email {
-				return reply{400, map[string]any{"error": map[string]string{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"}}}
-			}
+		lease := time.Unix(ends, 0).Sub(t.Created)
+		switch was := s.ledger.ByReference(t.Reference); {
+		case was != nil && was.Form != t.Form:
+			return stripeError(400, map[string]string{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"})
+		case was != nil:
 			t = was
+		case badEnd != nil || lease < 30*time.Minute || lease > 24*time.Hour: // a repeat may come later
+			return stripeError(400, map[string]string{"type": "invalid_request_error", "param": "expires_at", "message": "The `expires_at` timestamp must be from 30 minutes to 24 hours from Checkout Session creation."})
+		default:
+			s.ledger.Add(t)
 		}
 		return reply{200, s.sessionBody(t, s.cfg.Now())}
 	}}

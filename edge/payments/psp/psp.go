@@ -63,6 +63,9 @@ type Charge struct {
 	CallbackURL string // where the buyer's browser returns to; may be empty
 	PayCurrency string // as of Price
 	Metadata    map[string]string
+	// At is when the charge was first asked for; a repeat has the same time. An adapter that tells its
+	// provider how long the charge can be paid counts from here, so that a repeat is the same request.
+	At time.Time
 }
 
 // Begun says where the buyer pays: on a web page, or by a deposit of coins.

@@ -32,8 +32,8 @@ const (
 	// minimum is the least amount of a charge in US dollars, in cents. In other currencies we leave it to Stripe to
 	// refuse too little money.
 	minimum = 50
-	// lease is how long a checkout session can be paid: the least that Stripe allows is 30
-	// minutes from when it gets the request.
+	// lease is how long after Charge.At a checkout session can be paid: the least that Stripe allows is
+	// 30 minutes from when it gets the request.
 	lease = psp.CardWindow + time.Minute
 )
 
@@ -98,11 +98,12 @@ func (s *Provider) Check(_ context.Context, p psp.Price) error {
 	return nil
 }
 
-// Begin calls POST /checkout/sessions, under the reference as idempotency key. A repeat in a later second is another
-// request, because expires_at differs: it gets psp.ErrDuplicateReference.
+// Begin calls POST /checkout/sessions, under the reference as idempotency key: Stripe answers a repeat with the same
+// session. If more than a minute has passed since Charge.At, and Stripe does not know the reference, the session would
+// end too early for Stripe. The error is psp.ErrDuplicateReference then, because the caller needs a new reference.
 func (s *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
-	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" || c.CallbackURL == "" {
-		return psp.Begun{}, s.client.Fail(psp.ErrDeclined, "reference, amount, e-mail or address to return to is not valid")
+	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" || c.CallbackURL == "" || c.At.IsZero() {
+		return psp.Begun{}, s.client.Fail(psp.ErrDeclined, "reference, amount, e-mail, address to return to or time is not valid")
 	}
 	form := url.Values{
 		"mode":                {"payment"},
@@ -110,7 +111,7 @@ func (s *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 		"customer_email":      {c.Email},
 		"success_url":         {c.CallbackURL},
 		"cancel_url":          {c.CallbackURL},
-		"expires_at":          {strconv.FormatInt(time.Now().Add(lease).Unix(), 10)},
+		"expires_at":          {strconv.FormatInt(c.At.Add(lease).Unix(), 10)},
 		"metadata[reference]": {c.Reference},
 		"payment_intent_data[metadata][reference]":      {c.Reference},
 		"line_items[0][quantity]":                       {"1"},
@@ -371,6 +372,7 @@ func (s *Provider) refusalError(a psp.Answer) *psp.Error {
 			Type    string `json:"type"`
 			Code    string `json:"code"`
 			Message string `json:"message"`
+			Param   string `json:"param"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &e); err != nil {
@@ -385,6 +387,8 @@ func (s *Provider) refusalError(a psp.Answer) *psp.Error {
 	case e.Error.Code == "resource_missing":
 		kind = psp.ErrUnknownReference
 	case e.Error.Type == "idempotency_error": // the key was used for a request that said something else
+		kind = psp.ErrDuplicateReference
+	case e.Error.Param == "expires_at": // the request came too late (Begin)
 		kind = psp.ErrDuplicateReference
 	case a.Status == http.StatusConflict: // the same request is being worked on
 		kind = psp.ErrFault

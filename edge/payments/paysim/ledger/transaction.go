@@ -54,6 +54,7 @@ type Transaction struct {
 	Callback  string          // the address to which the buyer's browser returns; empty for none
 	Metadata  json.RawMessage // an object, or nil
 	Asked     int64           // minor units
+	Form      string          // Stripe alone: the request that made it, which a repeat has to equal
 	Created   time.Time
 
 	// Modes are the transaction's own; nil means the process's. They are atomic because a call's
