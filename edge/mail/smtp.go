@@ -194,9 +194,10 @@ func (s *SMTP) keepIdle(c *session) bool {
 	return true
 }
 
+// reapLater runs closeIdle when the first idle connection has been idle for smtpIdleTime. The caller holds the lock.
 func (s *SMTP) reapLater() {
 	s.reaping.Add(1)
-	s.reaper = time.AfterFunc(smtpIdleTime, func() {
+	s.reaper = time.AfterFunc(time.Until(s.idle[0].since.Add(smtpIdleTime)), func() {
 		defer s.reaping.Done()
 		s.closeIdle()
 	})

@@ -317,3 +317,22 @@ func TestSMTPIdle(t *testing.T) {
 	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
 	require.EqualValues(t, 2, s.dials.Load())
 }
+
+// TestSMTPIdleTime: a connection that becomes idle while another one is waited for is closed after its own smtpIdleTime.
+func TestSMTPIdleTime(t *testing.T) {
+	t.Parallel()
+	s := serve(t, startTLS)
+	out := dialer(t, s, "smtp", true)
+	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
+	out.mu.Lock()
+	out.idle[0].since = time.Now().Add(-smtpIdleTime + 10*time.Millisecond) // it came while the timer ran for another
+	require.True(t, out.reaper.Stop())
+	out.reaping.Done()
+	out.reapLater()
+	out.mu.Unlock()
+	require.Eventually(t, func() bool {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return len(out.idle) == 0
+	}, smtpIdleTime/2, 10*time.Millisecond)
+}
