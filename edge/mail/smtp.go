@@ -17,7 +17,7 @@ import (
 
 const (
 	smtpTimeout  = 15 * time.Second // for a dial, and for a message
-	smtpIdleTime = 20 * time.Second // an unused connection is closed after this time, or at most twice as long
+	smtpIdleTime = 20 * time.Second // an unused connection is closed after this time
 	smtpMessages = 100              // most messages on one connection, because servers limit them
 )
 
