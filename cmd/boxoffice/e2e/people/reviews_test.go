@@ -72,7 +72,7 @@ func TestReviewsOfADraft(t *testing.T) {
 	}
 	page := "/by/" + s.Call("GET", "/events/"+said["A splendid evening indeed"], nil).Is(200, "").Str("organizer.slug")
 	s.Own("PUT", "/organizer/events/"+said["A hall full of echoes"]+"/status", nodetest.Object{"status": "draft"}).Is(200, "")
-	_, text := s.Get(page) //nolint:bodyclose // Get closes it
+	_, text := s.Get(page)
 	require.Contains(t, text, "A splendid evening indeed")
 	require.NotContains(t, text, "A hall full of echoes")
 }
