@@ -9,7 +9,7 @@ import (
 	"boxoffice/cluster/host"
 )
 
-// actors wraps the actor library, which starts, supervises and stops actors. Only this file uses
+// actors wraps the actor library protoactor-go, which starts, supervises and stops actors. Only this file uses
 // the library.
 type actors struct{ system *actor.ActorSystem }
 

@@ -18,7 +18,9 @@ import (
 // maxInbound bounds the links that other nodes have opened.
 const maxInbound = 1_000
 
-// acceptLinks accepts links from other members until the listener closes, and returns when all of them have ended.
+// acceptLinks accepts links from other members until the listener closes, and returns when all of them have ended. It
+// closes a link at once if maxInbound are open. An error of the listener that may pass is logged, and tried again
+// after a pause.
 func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -119,7 +121,10 @@ func (in *inbound) tellCommitted(w *writer) {
 	}
 }
 
-// handleFrame processes a frame from the other node.
+// handleFrame processes a frame from the other node: a command with or without a reply, or one of the node's own
+// requests (to let go of an actor, to say what a caller has written, to send an event's facts). A tell for an actor that
+// is not here is passed on later. It ignores frames and tells that only a newer node knows, and answers an ask that it
+// can't decode with ErrUnavailable. It returns an error, which ends the link, for a command that is cut short.
 func (in *inbound) handleFrame(kind byte, r *reader) error {
 	switch kind {
 	case frameAsk:
@@ -197,7 +202,8 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 	s.PostUserMessage(activation.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
 }
 
-// Answer sends the outcome of a call back.
+// Answer sends the outcome of a call back: moved, unavailable (which stands for every error but ErrMoved and a
+// refusal), done (no reply), refused, or a reply. A reply that can't be encoded becomes unavailable.
 func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
 	in.queueFrame(func(w *writer) {
 		w.beginFrame(frameReply)

@@ -10,6 +10,9 @@
 // Safety never depends on which node is thought to own an actor: if two nodes both believe that they own it,
 // the journal's claim decides. Placement makes that rare. A node hands over an actor that moves, so that none
 // of its last facts are fenced unless that takes too long (cedeTime).
+//
+// The library is protoactor-go, which starts, supervises and stops actors; actor.go wraps it. An actor's home is the
+// event or the organization to which the actor belongs (engine.Ref).
 package cluster
 
 import (
@@ -122,7 +125,9 @@ type slot struct {
 	mailbox
 }
 
-// Start makes a node and its goroutines.
+// Start makes a node and its goroutines: timers, the writer of snapshots, the sweeper, and, with a listener, the
+// acceptor of links. A node without a listener owns all actors at once; one with a listener owns none before
+// TakeMembers. Stop ends the goroutines.
 func Start(cfg Config) *Node {
 	n := &Node{
 		cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), strands: xsync.NewMap[int64, *strand](),

@@ -51,7 +51,9 @@ func (n *Node) connectTo(m members.Member) *peer {
 	return p
 }
 
-// run keeps the link up until the member is gone.
+// run keeps the link up until the member is gone (ctx). After a broken link it connects again, directly or by way of
+// another member (findWay), with pauses that double up to redialLast. It replaces a relayed link as soon as a straight
+// one works. When a link ends, the feeds of facts from the member end too.
 func (p *peer) run(ctx context.Context) {
 	defer p.serving.Wait()
 	pause := redialFirst
@@ -237,7 +239,9 @@ func (p *peer) followEvent(ctx context.Context, event int64) error {
 	return err
 }
 
-// handleFrame processes a frame from the member.
+// handleFrame processes a frame from the member: the answer to a call, news of batches and positions of the journal, or
+// the facts of an event that this node follows. Facts are dropped if they come late: over a link that is no longer used,
+// or from a member that no longer has the event. It ignores frames that only a newer node knows.
 func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
 	switch kind {
 	case frameReply:

@@ -54,7 +54,7 @@ func CurrencyNumbered(n int64) (Currency, bool) {
 	return currencyIn(row, row.Code)
 }
 
-// currencyIn makes a Currency of a row of the library's table. It returns false if the row is nil or has
+// currencyIn makes a Currency of a row of the table in the library go-money. It returns false if the row is nil or has
 // another code, if its decimals are not 0, 2 or 3, or if its numeric code is taken by one of Currencies.
 func currencyIn(row *money.Currency, code string) (Currency, bool) {
 	if row == nil || row.Code != code || row.Fraction != 0 && row.Fraction != 2 && row.Fraction != 3 {

@@ -220,8 +220,9 @@ func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 	}
 }
 
-// beginServing makes a loaded activation live, and handles the commands that came while it was
-// loading.
+// beginServing makes a loaded activation live. It decides a Wake first, and then the commands that came while it was
+// loading, in their order. It does nothing if the activation has ended meanwhile; and one that was asked to leave ends
+// at once, with ErrMoved for those commands.
 func (a *Activation) beginServing(l Loaded) {
 	if a.stopped.Load() {
 		return

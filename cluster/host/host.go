@@ -3,6 +3,8 @@
 //
 // Package cluster makes and finds activations, and only it sends them commands. An activation that it
 // has forgotten is garbage when its last entry has been settled.
+//
+// The library is protoactor-go, which gives each activation an actor. Package cluster wraps it (cluster/actor.go).
 package host
 
 import (
@@ -58,7 +60,7 @@ type Env struct {
 	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 
-// Actor is the library's actor that hosts an activation.
+// Actor is the actor of the library (protoactor-go) that hosts an activation.
 type Actor interface {
 	Send(msg any) // into its mailbox
 	Stop()        // makes the library stop and forget it
@@ -96,7 +98,7 @@ func (h *Hosted) Start(a Actor) {
 // dropped is the last message to an activation that is gone.
 type dropped struct{}
 
-// Dropped is the message that makes the library stop and forget an activation that has ended.
+// Dropped is the message that makes the actor library (protoactor-go) stop and forget an activation that has ended.
 var Dropped any = dropped{}
 
 // Handle processes one message of the mailbox at a time.

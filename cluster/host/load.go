@@ -24,6 +24,8 @@ func (h *Hosted) load(ctx context.Context) {
 	h.Post(l)
 }
 
+// read lets the actor's former owner let go, claims the stream, reads the state from snapshot and facts, and checks
+// its invariants. The time of the proof (At) is taken before the claim. A panic becomes the error.
 func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 	defer guard(&err)
 	if err = h.env.Before(ctx, h.Ref); err != nil {
@@ -147,6 +149,8 @@ func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decode
 	}
 }
 
+// decode reads the stream's records after the fact numbered after, decodes them and sends them to into, until all are
+// sent, one fails or ctx ends. A panic becomes the error.
 func (h *Hosted) decode(ctx context.Context, stream, after int64, into chan<- decoded) (err error) {
 	defer guard(&err)
 	for r, err := range h.env.Journal.Load(ctx, stream, after) {

@@ -77,7 +77,8 @@ func (t *Timers) Run(ctx context.Context) {
 }
 
 // fireDue sends the Wakes and runs the tasks that are due, and returns how long to wait before the
-// next look.
+// next look. A Wake that a later request of its actor (ArmWake) has replaced is not sent. The lock is free while a
+// Wake is sent or a task runs.
 func (t *Timers) fireDue() time.Duration {
 	for {
 		t.mu.Lock()

@@ -40,7 +40,8 @@ type statusCmd struct {
 	Event       []string `help:"Say which node owns these events, and which shard of the journal has them: their numbers, or the ids of them, their ticket types or orders."`
 }
 
-// Run shows the state of a cluster, and how much room the disk of a private Postgres has left.
+// Run shows the state of a cluster, as tables or JSON, and how much room the disk of a private Postgres has left. A
+// warning about that disk goes to the standard error, also if Postgres does not answer.
 func (c *statusCmd) Run(ctx context.Context) error {
 	// The disk comes first: a full disk may be the reason why Postgres does not answer.
 	room, err := c.lookAtDisk()
@@ -213,7 +214,8 @@ func (s *status) readShards(ctx context.Context, at opened) error {
 	return nil
 }
 
-// nodesOf returns the members of the cluster and the nodes that have left a writer open.
+// nodesOf returns the members of the cluster, each with its open writers, and then the nodes that are no members and
+// have left a writer open. The state of such a node is gone, or alone if the cluster has no members at all.
 func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error) {
 	nodes := []nodeStatus{}
 	place := make(map[string]int)

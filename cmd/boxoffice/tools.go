@@ -188,8 +188,8 @@ type venueCmd struct {
 	Share  bool   `help:"Publish it in the database, for all organizations, instead of printing it."`
 }
 
-// Run prints the sample in the form that POST /organizer/venues takes, or publishes it in the
-// database.
+// Run prints the sample in the form that POST /organizer/venues takes or, with Share, publishes it in the
+// database as a map for all organizations. If they share a map of that name already, it gets a new version.
 func (c *venueCmd) Run(ctx context.Context) error {
 	doc := venuemap.Samples[c.Sample]()
 	text, err := doc.Text()

@@ -246,8 +246,8 @@ func (s *stage) tagAttendee(ctx context.Context) error {
 	}, nil)
 }
 
-// actAsAgent renames the event through the tool interface, as an agent would, which makes the fact
-// agent.action.
+// actAsAgent renames the stage's event through the tool interface, as an agent would, which makes the fact
+// agent.action. It returns an error if the tool refuses, although that answer has the status 200.
 func (s *stage) actAsAgent(ctx context.Context) error {
 	call, err := json.Marshal(fields{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": fields{
 		"name": "update_event", "arguments": fields{"id": s.event.ID, "title": "Triggered by an agent"},

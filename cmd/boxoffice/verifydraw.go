@@ -136,7 +136,8 @@ func (c verifyDrawCmd) verifyReceipt(v *draw.Verified, doc *draw.Published, out 
 	return nil
 }
 
-// verifyLeaves prints the place of every entry, if the list of leaves was given.
+// verifyLeaves prints the place of every entry, in the order of the leaves. It does nothing if no list of leaves was
+// given, and returns an error if the list is not that of the draw.
 func (c verifyDrawCmd) verifyLeaves(v *draw.Verified, out io.Writer) error {
 	if c.Leaves == "" {
 		return nil

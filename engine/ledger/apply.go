@@ -283,7 +283,9 @@ func (b *Book) applyElapsed(f *Elapsed) {
 	}
 }
 
-// applyActed takes what was acted on off the lists, and puts back what has to be looked at again.
+// applyActed takes as many entries as the fact counts off the heads of sendDue, returnDue and expired. It puts an order
+// back, to be looked at later, if keepers still have to acknowledge its end, its returns or its moves, or if it is
+// still unpaid.
 func (b *Book) applyActed(f *Acted) {
 	for _, o := range b.sendDue.Pop(f.Settling) {
 		if !b.settling[o.ID].Empty() {

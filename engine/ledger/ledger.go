@@ -139,7 +139,7 @@ func (b *Book) Decide(c engine.Command, t *Terms, at int64) (d engine.Decision, 
 	case BeginPayment:
 		return b.decideBegin(c, t, at), true
 	case OpenPayment:
-		return b.decideOpen(c, at), true
+		return b.decideAddress(c, at), true
 	case ReportDeposit:
 		return b.decideDeposit(c, t, at), true
 	case ReportPayment:

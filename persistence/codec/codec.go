@@ -37,7 +37,7 @@ func mustEncoding() cbor.UserBufferEncMode {
 	return m
 }
 
-// mustDecoding makes the decoder. Its limits for arrays and maps are above the library's defaults,
+// mustDecoding makes the decoder. Its limits for arrays and maps are above the defaults of fxamacker/cbor,
 // because the snapshot of a big event has long lists.
 func mustDecoding() cbor.DecMode {
 	m, err := cbor.DecOptions{

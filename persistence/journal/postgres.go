@@ -91,7 +91,10 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	return open(ctx, cfg, make(chan error, 1))
 }
 
-// open does the work of Open for a journal that may share its channel for failures with other shards.
+// open does what Open says: first it closes the writers of the node's earlier processes, so that what they have in
+// flight is refused; then it opens all lanes and starts them. It also opens the partitions of today and tomorrow, and
+// starts the goroutine that tends partitions. failed gets the failures, and may be shared with the journals of other
+// shards.
 func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error) {
 	j := &Postgres{Reader: Reader{Pools{cfg.Pool}}, pool: cfg.Pool, cfg: withDefaults(cfg), log: cfg.Log, failed: failed}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))

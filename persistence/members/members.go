@@ -4,7 +4,8 @@
 // A live node raises its beat, a number in its row. Each node watches the others' beats with its own monotonic
 // clock. If a beat has stood still for a lease while the watching node's own beats went through, the watcher
 // deletes that node's row and closes the dead node's writers, which fences everything that the dead node may
-// still send. If the journal is in another database, CloseBuried closes the writers.
+// still send. The list is in home, the database that has everything but the journal. If the journal is in another
+// database, CloseBuried closes the writers.
 //
 // No two clocks are compared, so a clock that jumps kills no node. An outage of the database kills none either,
 // because every node begins to watch again after it. A node whose row is gone was taken for dead and must end:

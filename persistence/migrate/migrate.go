@@ -3,6 +3,9 @@
 // to: a file that has been released is never changed. A node runs Up when it starts, or UpApart if
 // its journal is in a database of its own, before anything else touches the database, and `boxoffice
 // migrate` does so too.
+//
+// Home is the database that has everything but the journal. The journal is in home too, or apart: in one database of
+// its own, or divided over several, its shards.
 package migrate
 
 import (

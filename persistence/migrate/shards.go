@@ -141,8 +141,9 @@ func readIdentity(ctx context.Context, journal persistence.Querier) (is identity
 	return is, nil
 }
 
-// divideJournal divides a journal that was never used among several databases, with equal ranges of the buckets. An
-// interrupted call can be repeated: home changes in one transaction, and the other databases accept the same identity
+// divideJournal divides a journal that was never used among several databases, with equal ranges of the buckets. It
+// returns ErrSold if the journal was used. tx is the one transaction on home, the database of everything but the
+// journal. An interrupted call can be repeated: home is as before, and the other databases accept the same identity
 // again.
 func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*pgx.Conn) error {
 	if len(journals) > journal.MaxShards {

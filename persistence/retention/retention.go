@@ -7,7 +7,7 @@
 // and the day is dropped in one transaction that checks all of this again, so that a node that dies at any time
 // leaves nothing that can't be loaded.
 //
-// The followers' positions may be in another database than the journal.
+// The followers' positions are in home, the database that has everything but the journal and may have the journal too.
 //
 // Each shard of a journal has a Keeper. One node of a cluster runs it, until its context ends.
 package retention

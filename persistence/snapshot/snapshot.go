@@ -82,6 +82,8 @@ type partWriter struct {
 	buf         []byte // the beginning of the next part
 }
 
+// Write adds bytes of the state to the next part, and saves each full part once more bytes come. So the last part,
+// even a full one, is left for end.
 func (w *partWriter) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -99,8 +101,9 @@ func (w *partWriter) Write(b []byte) (int, error) {
 // end saves the last part, for which Load looks: it alone has the number of parts.
 func (w *partWriter) end() error { return w.save(w.part + 1) }
 
-// save writes one part while the epoch stands. It takes no lock, because a lock would hold claims
-// up, and a snapshot that comes after a later claim is still a true state of its seq.
+// save writes one part, if the stream still has the epoch and the journal has its facts up to seq; otherwise it
+// returns ErrStale. parts is 0, except for the last part, which gets their number. save takes no lock, because a lock
+// would hold claims up, and a snapshot that comes after a later claim is still a true state of its seq.
 func (w *partWriter) save(parts int) error {
 	const insert = `
 INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state)
@@ -143,7 +146,8 @@ type Version struct {
 var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
 
 // Load returns the latest complete snapshot before another one, or the zero Version and nil if
-// there is none.
+// there is none. Before means by epoch and then by seq, whatever wrote it later. It returns an error if a part is
+// missing, and does not go on to an earlier snapshot: the caller may ask for that.
 func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `
 SELECT epoch, seq, EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (s.stream_id, s.epoch, s.seq)), part, l.parts, state

@@ -33,13 +33,14 @@ const (
 )
 
 // startJobs starts the sender of webhooks and the node's only River client, which has a worker for
-// every kind of job.
+// every kind of job. Before that it makes the mails available again that an earlier life of this node was sending when
+// it was killed. Both are stopped with the node.
 func (n *Node) startJobs(ctx context.Context) error {
 	n.deliverer = webhook.Start(webhook.Config{
 		Store: n.endpoints, Secrets: n.secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
 	})
 	n.started(n.deliverer.Stop)
-	// If an earlier life of this node was killed, its jobs still count as running. They are
+	// If an earlier life of this node was killed, the jobs of its mails still count as running. They are
 	// released before the client starts.
 	if err := n.mailQueue.Reclaim(ctx, n.cfg.Node); err != nil {
 		return err

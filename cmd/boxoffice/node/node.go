@@ -1,6 +1,9 @@
 // Package node puts a node together from all its parts. It opens the database and the journal,
 // starts the actors, opens the areas of the API and starts the server, in this order. It stops them
 // in the reverse order.
+//
+// Home is the database that has everything but the journal. The journal is in home too, or apart: in one database of
+// its own, or in several, its shards.
 package node
 
 import (

@@ -237,8 +237,8 @@ func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) e
 	return nil
 }
 
-// startMail opens the way by which mail leaves: a mail server, or a directory of captured mail that
-// a developer reads.
+// startMail opens the way by which mail leaves (sender): a mail server or, if none is configured, a directory of
+// captured mail that a developer reads (then also mailbox). Without MailDir the directory is mail in the data directory.
 func (n *Node) startMail(context.Context) error {
 	origin, err := n.cfg.mailOrigin()
 	if err != nil {

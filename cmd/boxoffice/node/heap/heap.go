@@ -109,8 +109,9 @@ func readHeap() heap {
 	return heap{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
 }
 
-// keep makes the runtime collect when the room is used up, and renews the room when it finds the
-// node at rest twice in a row.
+// keep makes the runtime collect when the room is used up (setPercent), and looks every restTick how much of the room
+// is left. It renews the room if a quarter of it has been used, or if it was never made, and it has found the node at
+// rest twice in a row.
 func (r *Room) keep(ctx context.Context, read func() heap, setPercent func(int) int) {
 	ticker := time.NewTicker(restTick)
 	defer ticker.Stop()
