@@ -11,7 +11,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself.
+// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol) decides the
+// ledger's commands. An unknown command is refused with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -47,7 +48,9 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideConfigure replaces the configuration, and gives ids to the slots.
+// decideConfigure replaces the configuration, and gives ids to the slots: a slot that was there before (knownSlot)
+// keeps its id. A slot that was left out stays, paused, if somebody has booked it from today on. An equal
+// configuration changes nothing.
 func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	conf, made := c.Config, s.slots
 	var kept []string

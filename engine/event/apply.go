@@ -57,7 +57,8 @@ func (s *State) applyMoved(f *Moved) {
 }
 
 // applyOrder gives a fact to the ledger, and then its effects to the event's other parts: tickets,
-// proceeds and waitlist.
+// proceeds and waitlist. The waitlist looks again if units have come free. If the event has become full, or is full no
+// longer, the next Wake judges its status again.
 func (s *State) applyOrder(f engine.Fact) {
 	// The units are counted before the fact changes them, to compare them with the counts
 	// afterwards.

@@ -34,7 +34,8 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
-// decideRecord decides on the commands about the event itself.
+// decideRecord decides on the commands about the event itself, and passes the others on to its tickets and then to its
+// waitlist, which refuses those that nobody knows. All but Create, Update, Move and Delete need an event that exists.
 func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	switch c := c.(type) {
 	case Create:

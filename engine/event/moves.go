@@ -146,7 +146,8 @@ func (s *State) offersAny() bool {
 }
 
 // saleStatus returns the status that follows from the offers whose sale windows are open, and from
-// the event's capacity.
+// the event's capacity: published without such an offer, sold out if all of them are or if the event is full, and on
+// sale otherwise. A sold-out event stays sold out while no window is open. Hidden ticket types don't count.
 func (s *State) saleStatus(at int64) string {
 	open, stock := 0, 0
 	for _, o := range s.offers {

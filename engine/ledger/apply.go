@@ -49,7 +49,7 @@ func (b *Book) Apply(f engine.Fact) (was, is *order.Order) {
 	return nil, nil
 }
 
-// applyVolatile applies a fact that is not journaled.
+// applyVolatile applies a fact that is not journaled, and ignores all others.
 func (b *Book) applyVolatile(f engine.Fact) {
 	switch f := f.(type) {
 	case *Placing:
@@ -115,6 +115,8 @@ func (b *Book) applyPlacing(f *Placing) {
 	}
 }
 
+// applyGranted takes a keeper off those for which an order waits. The order gets what the keeper has granted, such as
+// prices, unless late money pays for it: then it keeps the terms under which it was placed.
 func (b *Book) applyGranted(f *LineGranted) {
 	p := b.placing[f.ID]
 	if p.waiting = p.waiting.Without(f.Line); p.waiting.Empty() && p.group != nil {
@@ -152,6 +154,9 @@ func (b *Book) trimPlaceDue() {
 	})
 }
 
+// applyOrderCreated ends an order's wait for its keepers and opens the order, to expire at the end of its window. If
+// the order was an offer to somebody on the waitlist, the claimed offer takes its place, with the new window. Any other
+// order that the book has already is left as it is.
 func (b *Book) applyOrderCreated(f *order.Created) {
 	o := f.Order
 	if o == nil {
@@ -220,6 +225,9 @@ func (b *Book) keepOpen(id engine.OrderID) {
 	}
 }
 
+// applyOrderEnded ends an unpaid order without a sale: its units are free, it no longer counts among its buyer's unpaid
+// orders, and its keepers are to acknowledge the end. For any other order it does nothing. The entry in expiry stays,
+// and is dropped when it is due.
 func (b *Book) applyOrderEnded(f *order.Ended) {
 	o := b.openOrders.Get(f.ID)
 	if o == nil || !o.Unpaid() {
@@ -239,6 +247,8 @@ func (b *Book) settleFrom(o *order.Order, at int64) {
 	b.raiseFloor()
 }
 
+// applyLineSettled notes that one keeper has acknowledged an order's end. After the last one the order is to be closed
+// (toClose), together with others, closeMillis after the first of them.
 func (b *Book) applyLineSettled(f *LineSettled) {
 	left := b.settling[f.ID].Without(f.Line)
 	if b.settling[f.ID] = left; left.Empty() {
@@ -250,6 +260,9 @@ func (b *Book) applyLineSettled(f *LineSettled) {
 	}
 }
 
+// applyOrderClosed closes orders whose keepers have all acknowledged their end: only their outcome is kept. The record
+// of an order for which money may still come, or which was rescheduled, is kept for lateMillis more. Late records
+// whose time is up are dropped, a few at a time, but those with an owed refund or an unacknowledged return stay.
 func (b *Book) applyOrderClosed(f *OrderClosed) {
 	for _, id := range f.IDs {
 		o := b.openOrders.Get(id)

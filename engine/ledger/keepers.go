@@ -14,7 +14,8 @@ import (
 // edge takes fewer.
 const MaxLines = 100
 
-// askedOf returns what an order that is being placed asks of the keeper at a place.
+// askedOf returns what an order that is being placed asks of the keeper at a place. A ticket type is asked once, at the
+// place of its first line, for the quantity of all its lines.
 func (p *placing) askedOf(place int) keeper.Line {
 	o := p.order
 	var l keeper.Line
@@ -67,7 +68,8 @@ func (b *Book) missDates(t *Terms, lines []order.Line) *engine.Refusal {
 }
 
 // missSeats refuses the lines if one of a seated type does not name a seat for each ticket, if one
-// of another type names seats, or if a seat is named twice.
+// of another type names seats, or if a seat is named twice. The refusal names every line at fault. The map is not looked
+// at, so the seats may not exist.
 func (b *Book) missSeats(t *Terms, lines []order.Line) *engine.Refusal {
 	var issues []keeper.Issue
 	find := func(i int, code, message string) {

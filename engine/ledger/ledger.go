@@ -221,6 +221,8 @@ func (b *Book) decideGetOrder(c GetOrder) engine.Decision {
 	return refuse(engine.OrderNotFound, nil)
 }
 
+// decideCancel cancels an unpaid order. A repeat succeeds, also when only the order's outcome is known. Any other order
+// is refused, and an offer to somebody on the waitlist counts as unknown.
 func (b *Book) decideCancel(c CancelOrder, at int64) engine.Decision {
 	o := b.findMade(c.Order)
 	if o == nil {

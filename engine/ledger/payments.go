@@ -197,8 +197,9 @@ func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
 }
 
-// applyPayment acts on money that has arrived in full for the first time: it completes the order, sends the
-// money back or, if the order has expired or failed, takes its stock again.
+// applyPayment decides on money that has arrived in full for the first time. An unpaid order is completed, and a surplus
+// goes back. An order that has expired or failed tries to take its stock again, if the event still sells and has room.
+// In all other cases (event or order cancelled, order sold already) the money is sent back.
 func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
 	switch {
 	case t.Cancelled:

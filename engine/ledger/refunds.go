@@ -135,7 +135,10 @@ func costOf(t *Terms, o *order.Order, tickets []uint32) (amount int64) {
 	return amount
 }
 
-// decideOnRefund grants or denies a request, or withdraws it for the asker.
+// decideOnRefund grants or denies a request, or withdraws it for the asker. A request that is not pending any more is
+// refused. It is granted only if all its tickets can still go back, with the command's amount (more than is left of the
+// order's money is refused) or with what was asked for; in the latter case at least the tickets' cost, as far as money
+// is left, if the event was cancelled since.
 func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, c.Order, c.Record, at)
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
@@ -235,7 +238,9 @@ func isLastReturn(o *order.Order, position int) bool {
 	return gone >= o.Tickets()
 }
 
-// sendReturns adds to d the commands that give back to the keepers at the places what a refund's tickets took.
+// sendReturns adds to d the commands that give back to the keepers at the places what a refund's tickets took: seats,
+// dates, units of a ticket type, or one use of the promo code. Each keeper gets one command, with the ask's serial,
+// except that the seat map knows its seats by the order's.
 func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places.Set) {
 	ask := o.Refunds[position].Ask
 	to.Each(func(place int) {

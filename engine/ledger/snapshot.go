@@ -74,6 +74,9 @@ func (f *FrozenBuyers) hasEvenColumns() bool {
 	return len(f.MadeBy.Numbers()) == n && len(f.MadeFrom.Numbers()) == n
 }
 
+// thawOrders fills the tables of open and late orders, whose records a snapshot of an earlier release has as structs
+// (Open, Late) and later ones packed. It also restores what follows from the records: units, dates of expiry, and what
+// keepers have to be told again.
 func (b *Book) thawOrders(f *FrozenOrders) error {
 	for _, o := range f.Open {
 		b.openOrders.Put(o)

@@ -19,8 +19,9 @@ const (
 	wakeLimit     = 256              // most orders of each sort that one Wake acts on
 )
 
-// Wake acts on the orders that are due, and adds Elapsed if orders may have expired or if the event
-// asks for it.
+// Wake acts on the orders that are due, up to wakeLimit of each sort: it gives up placings and moves that keepers have
+// not answered in time, tells ends and returns again, ends unpaid orders whose window is over, and closes orders. It
+// adds Elapsed if orders may have expired or if the event asks for it (elapsed).
 func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	acted := Acted{At: now}
 	// Callers get an answer after placeMillis at the latest, even if a keeper does not answer.

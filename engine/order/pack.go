@@ -246,6 +246,7 @@ func packVisit(v *keeper.Visit, p *packing) {
 	p.endRecord(outer)
 }
 
+// packTerms goes through the fields of a line's terms. RefundHours takes two of them, because it may be nil.
 func packTerms(t *keeper.Terms, p *packing) {
 	outer := p.beginRecord(5)
 	p.packFlag(&t.Bound)
@@ -286,6 +287,7 @@ func (s *Shopper) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through a line's fields. The last three are left out of a line that has none of them.
 func (l *Line) packed(p *packing) {
 	n := p.fieldsToGo(l.countFields(), lineFields)
 	outer := p.beginRecord(n)
@@ -304,6 +306,7 @@ func (l *Line) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through an attempt's fields.
 func (a *Attempt) packed(p *packing) {
 	outer := p.beginRecord(9)
 	p.packText(&a.Reference)
@@ -318,6 +321,7 @@ func (a *Attempt) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through a deposit's fields.
 func (d *Deposit) packed(p *packing) {
 	outer := p.beginRecord(7)
 	p.packText(&d.Currency)
@@ -330,6 +334,8 @@ func (d *Deposit) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through a refund's fields. It ends after the last group of fields of which the refund has any
+// (countFields).
 func (r *Refund) packed(p *packing) {
 	n := p.fieldsToGo(r.countFields(), refundFields)
 	outer := p.beginRecord(n)
@@ -353,6 +359,7 @@ func (r *Refund) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through an ask's fields. Asker is left out if it is 0.
 func (a *Ask) packed(p *packing) {
 	n := p.fieldsToGo(a.countFields(), askFields)
 	outer := p.beginRecord(n)

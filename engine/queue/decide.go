@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Decide decides what a command does, and changes nothing itself.
+// Decide decides what a command does, and changes nothing itself. An unknown command is refused with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	switch c := c.(type) {

@@ -43,7 +43,8 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applySale applies the facts about seats of orders.
+// applySale applies the facts about seats of orders. A reservation takes seats as the types that it names or, if it
+// names none, as their sections' types. A commit changes no seat, because a reserved seat counts as sold already.
 func (s *State) applySale(f engine.Fact) {
 	switch f := f.(type) {
 	case *ReservedFact:
@@ -71,7 +72,8 @@ func (s *State) applySale(f engine.Fact) {
 	}
 }
 
-// applyMap applies the facts about what the organizer has done.
+// applyMap applies the facts about what the organizer has done. Attaching or detaching a map forgets the selections,
+// prices and blocks of the old one; blocking a held seat takes it out of its selection.
 func (s *State) applyMap(f engine.Fact) {
 	switch f := f.(type) {
 	case *AttachedFact:

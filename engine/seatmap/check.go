@@ -30,7 +30,8 @@ func (s *State) Check() error {
 	return s.checkSales()
 }
 
-// checkSeats recounts all seats.
+// checkSeats recounts all seats. It checks that each is in one state and counts for the right type, that selections and
+// sales name their seats, and that the counts (by status, by row and by type, and those told to types) are right.
 func (s *State) checkSeats() error {
 	var tallies [4]int32
 	vacant, counts := make([]int32, len(s.vacant)), make([]int64, len(s.sizes.list))
@@ -67,7 +68,8 @@ func (s *State) checkSeats() error {
 }
 
 // checkHolds checks that each selection is in the heap at its place, and that the counts of principals and of held
-// seats agree with the selections.
+// seats agree with the selections. It also checks the limits of each selection (seats and time), and those of the
+// networks that are remembered.
 func (s *State) checkHolds() error {
 	if len(s.holds.heap) != len(s.holds.by) {
 		return fmt.Errorf("seatmap: %d selections, %d to end", len(s.holds.by), len(s.holds.heap))

@@ -51,7 +51,8 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	return d
 }
 
-// lookUpPicks looks up the wanted seats, each once, in the given order.
+// lookUpPicks looks up the wanted seats, each once, in the given order. A pick fails if its seat does not exist, is
+// blocked, is not for sale, or is taken by somebody other than own, the shopper's selection so far (nil for none).
 func (s *State) lookUpPicks(ids []string, own *hold) []pick {
 	picks := make([]pick, 0, len(ids))
 	for k, id := range ids {

@@ -65,7 +65,8 @@ func (l *Layout) Len() int { return len(l.SeatIDs) }
 // SectionOf returns the index of a seat's section.
 func (l *Layout) SectionOf(seat int32) int32 { return l.Rows[l.SeatRow[seat]].Section }
 
-// Validate returns what is wrong with a layout, or nil.
+// Validate returns the first thing that is wrong with a layout, or nil: its numbers and sizes first, then its columns,
+// its sections and rows, and its seats.
 func (l *Layout) Validate() error {
 	n := l.Len()
 	switch {
@@ -93,7 +94,8 @@ func (l *Layout) Validate() error {
 	return l.validateSeats()
 }
 
-// validateSections checks the ids and names of sections and rows, and that rows stand section by section.
+// validateSections checks the ids and names of sections, of which none may stand twice, and the labels of rows. Rows
+// must stand in the order of their sections.
 func (l *Layout) validateSections() error {
 	known := make(map[string]bool, len(l.Sections))
 	for _, s := range l.Sections {

@@ -17,7 +17,8 @@ type plan struct {
 	least []int32          // distance of each row's nearest seat, canvas units
 }
 
-// newPlan computes what searches need of a layout, in one pass over its seats.
+// newPlan computes what searches need of a layout, in one pass over its seats. The layout must be valid (Validate): its
+// seats stand row by row.
 func newPlan(l *Layout) *plan {
 	n := int32(l.Len())
 	p := &plan{

@@ -72,6 +72,7 @@ type seat struct {
 
 func (s *seat) isFree() bool { return s.hold == nil && s.sale == nil && !s.blocked }
 
+// status returns the seat's public status. A seat of an order that is not paid yet is Sold, too.
 func (s *seat) status() Status {
 	switch {
 	case s.sale != nil:

@@ -47,7 +47,8 @@ type Frozen struct {
 	Extended   paged.Column[int64]  `cbor:"29,keyasint,omitempty"` // by holder; nil if no holder has asked for more time
 }
 
-// Freeze returns a copy that shares only what never changes.
+// Freeze returns a copy (*Frozen) that shares only what never changes. It leaves out which ticket types have
+// acknowledged their sizes, and how many seats there are of each sort, which Thaw counts again.
 func (s *State) Freeze() any {
 	f := &Frozen{Facts: s.facts, Mode: s.mode, HoldTime: s.holdTime, Revision: s.sizes.revision, Book: s.book.Freeze()}
 	for _, one := range s.sizes.list[1:] {
@@ -121,7 +122,8 @@ func (s *State) freezeRow(f *Frozen, row int32) {
 	}
 }
 
-// Thaw returns the state that a decoded snapshot describes.
+// Thaw returns the state that a decoded snapshot describes, or an error if its columns don't fit or the state breaks an
+// invariant (Check). All ticket types are to be told their sizes again.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || !f.isEven() {
@@ -189,7 +191,8 @@ func (s *State) thawSeats(f *Frozen) {
 	}
 }
 
-// isEven reports whether columns that belong together fit, and name only existing seats and slots.
+// isEven reports whether the layout is valid, and columns that belong together fit and name only existing seats and
+// slots. Without a layout there may be no seats.
 func (f *Frozen) isEven() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
 	sum := func(counts []uint16) (n int) {

@@ -262,6 +262,8 @@ func (l *Line) put(e *Entry) {
 	l.due = true
 }
 
+// count adds an entry to the counts, with n = 1, or takes it off them, with n = -1: entries and units that wait, and
+// the one living entry of a customer for a ticket type (alive).
 func (l *Line) count(e *Entry, n int) {
 	if e.Status == StatusWaiting {
 		l.waiting += n
@@ -336,6 +338,7 @@ func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.A
 	return true
 }
 
+// findGuard returns what a ticket type is to know about people who wait for it, or nil if there is nothing to know.
 func (l *Line) findGuard(typ int64) *guard {
 	if l == nil {
 		return nil
@@ -382,7 +385,9 @@ func (l *Line) isReady(o *keeper.Offer, now int64, pending func(engine.OrderID) 
 	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))
 }
 
-// Due returns when the line wants to be looked at, in unix milliseconds; 0 for never.
+// Due returns when the line wants to be looked at, in unix milliseconds: 1 (at once) if something has changed, else the
+// time to tell a ticket type again that has not acknowledged, or to try again to offer units that are free; 0 for
+// never.
 func (l *Line) Due(offers map[int64]keeper.Offer) int64 {
 	if l == nil {
 		return 0
@@ -411,7 +416,8 @@ func (l *Line) Due(offers map[int64]keeper.Offer) int64 {
 	return next
 }
 
-// Check returns the first broken invariant, or nil.
+// Check returns the first broken invariant, or nil: entries are in the order of their numbers, the counts are right, and
+// of the ticket types in offers exactly those are guarded for which somebody may wait (CanWait) and does.
 func (l *Line) Check(offers map[int64]keeper.Offer) error {
 	if l == nil {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself.
+// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol), with a book
+// for each event, decides the commands of ledgers. An unknown command is refused with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	if event, mine := keeper.LedgerOf(c); mine {
 		d, _ := s.protocol(event).Decide(c, now.UnixMilli())

@@ -32,7 +32,9 @@ const maxForget = 1_000
 // lastAt returns when the movement's last entry was made.
 func (m *movement) lastAt() int64 { return max(m.Made.At, m.End.At) }
 
-// rememberEntry stores a movement's entry, and forgets movements that are older than a day.
+// rememberEntry stores a movement's entry, and forgets movements whose last entry is older than a day, up to maxForget
+// at a time. A pending credit is never forgotten. The entry that ends one (Clear, Void) becomes the second stamp of the
+// credit's movement.
 func (s *State) rememberEntry(f *Entered) {
 	e := &f.Entry
 	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stampOf()}

@@ -74,7 +74,9 @@ func KeeperOf(home int64, o *order.Order, place int) engine.Ref {
 	return engine.InventoryRef(home, o.Lines[place].Type)
 }
 
-// Of returns the place at which an order has a keeper, or -1.
+// Of returns the place at which an order has a keeper, or -1 if the order takes nothing of it. A ticket type with
+// several lines has the place of the first. It does not compare the event of a seat map, a calendar or a ticket type:
+// k must belong to the order's event.
 func Of(o *order.Order, k engine.Ref) int {
 	switch k.Kind { //nolint:exhaustive // the other kinds keep nothing for orders
 	case engine.KindSeatmap:
