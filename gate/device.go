@@ -82,7 +82,9 @@ type Device struct {
 // longestName bounds the names of gates and devices, in characters. The service has the same bound.
 const longestName = 100
 
-// Open opens a device, with everything that an earlier process kept in its folder.
+// Open opens a device, with everything that an earlier process kept in its folder: counts, manifest, clock offset, who
+// went in or out, the scans of which the service has not been told, and those that it judged otherwise (wrong). It
+// refuses names of gates and devices that are too long.
 func Open(cfg Config) (*Device, error) {
 	for what, name := range map[string]string{"gate": cfg.Gate, "device": cfg.Name} {
 		if n := utf8.RuneCountInString(name); n > longestName {
@@ -240,6 +242,8 @@ func (d *Device) keepEntries(scan *Scan, told time.Time, entries ...entry) error
 	return nil
 }
 
+// count adds a scan to the counts, except Waiting. A scan whose request got no answer (Request) also counts as
+// unanswered.
 func (d *Device) count(scan *Scan) {
 	all, alone := &d.counts.Denied, &d.counts.DeniedAlone
 	if scan.Status == Success {
@@ -275,7 +279,8 @@ func (d *Device) Sync(ctx context.Context) error {
 }
 
 // takeManifest fetches what has changed in the manifest, and corrects the clock's offset by the
-// answer's date.
+// answer's date. It stores both before it uses the changes. If nothing has changed and the clock has not drifted by
+// clockDrift, it writes nothing.
 func (d *Device) takeManifest(ctx context.Context) error {
 	d.mu.Lock()
 	cursor := d.roster.Cursor

@@ -37,6 +37,8 @@ type verdict struct {
 	LeftAt  time.Time `json:"leftAt"`           // of an exit
 }
 
+// told returns what is kept of the service's verdict on the scan with a number, at the present time of the device's
+// clock. A verdict that names a gate also says when the ticket was there.
 func (d *Device) told(number int, v *verdict) Told {
 	t := Told{Number: number, When: d.cfg.Now(), Verdict: Verdict{Status: v.Status}}
 	if v.Reason != nil {

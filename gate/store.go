@@ -65,8 +65,9 @@ const (
 	logFile       = "scans.jsonl"
 )
 
-// openStore opens a folder and passes everything in it to the two functions: first the scans, and
-// then the manifests.
+// openStore opens a folder, or makes it, and passes everything in it to the two functions: first the lines of the log
+// (scans and verdicts), and then the full manifest and its changes. A last line that is not complete is dropped
+// (openLines); any other line that can't be read is an error.
 func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)

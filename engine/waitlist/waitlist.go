@@ -338,7 +338,8 @@ func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.A
 	return true
 }
 
-// findGuard returns what a ticket type is to know about people who wait for it, or nil if there is nothing to know.
+// findGuard returns what a ticket type was last told about people who wait for it, or nil if it was told nothing so
+// far. l may be nil.
 func (l *Line) findGuard(typ int64) *guard {
 	if l == nil {
 		return nil

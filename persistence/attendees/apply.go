@@ -93,7 +93,9 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 	}
 }
 
-// write updates the rows of some orders' tickets, and the rows of their customers, from the orders' records.
+// write updates the rows of some orders' tickets, the rows of their customers, and the addresses in them that are not
+// their buyers' (naming), from the orders' records. A ticket's holder, name and address are overwritten only if the
+// holder has changed. Orders without a row are skipped.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
 	// Name and address are overwritten only when the holder changes. Otherwise an organizer may
 	// have corrected them, and a correction must not be lost because some other fact about the

@@ -168,7 +168,9 @@ CROSS JOIN LATERAL (
     WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY(%s)
     GROUP BY o.currency) sums) bought`
 
-// Customers lists one page of an organization's customers that fit a filter.
+// Customers lists one page of an organization's customers that fit a filter, in the order of Sort. A search finds
+// customers by their names and addresses, and by the tickets and orders that Asked fits. It first writes the folded words
+// of people who lack them.
 func (s *Store) Customers(ctx context.Context, f CustomerFilter) ([]Customer, error) {
 	sort := sorts[f.Sort]
 	find := fmt.Sprintf(`

@@ -243,7 +243,8 @@ func (m *SeatMap) applyNewFacts(first int64, facts []engine.Fact) {
 	}
 }
 
-// applyFact applies one fact to the map, and notes for each watcher which seats it changes.
+// applyFact applies one fact to the map, and notes for each watcher which seats it changes. A fact that attaches,
+// detaches or prices the map raises the version, and lists no seats for that.
 func (m *SeatMap) applyFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *seatmap.AttachedFact:

@@ -92,7 +92,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// start does the work of Start, which puts the name of the package before its errors.
+// start does the work of Start, which puts the name of the package before its errors. If another Server owns the
+// directory, it attaches to that one's Postgres. Otherwise it takes the directory's lock, and starts Postgres with a
+// supervisor.
 func start(ctx context.Context, cfg Config) (*Server, error) {
 	f, err := layOut(cfg.Dir)
 	if err != nil {

@@ -132,7 +132,8 @@ func ownerOf(path string) (id identity, exists bool, err error) {
 }
 
 // findUnreachable returns the first directory from dir upwards that id may not enter, or "" if id
-// may enter all of them.
+// may enter all of them. A directory that can't be looked at counts as one that id may not enter. Only the permissions
+// of owner, group and others count, and of id's groups only gid.
 func findUnreachable(dir string, id identity) string {
 	for {
 		info, err := os.Stat(dir)

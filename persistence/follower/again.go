@@ -189,8 +189,9 @@ WHERE follower = $1 AND stream_id = $2 AND retry`
 	return true, err
 }
 
-// rebuildStream deletes what the follower's tables have of the stream, and applies the stream's facts again, up
-// to the follower's saved positions.
+// rebuildStream deletes what the follower's tables have of the stream, and applies the stream's facts again from the
+// first on, up to the follower's saved positions, chunk by chunk in the one transaction. The follower applies later
+// facts itself.
 func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, ref engine.Ref, stream int64) error {
 	rows, _ := tx.Query(ctx, `SELECT writer, batch FROM followers WHERE name = $1`, d.name) // ForEachRow returns its error
 	var writers []int32

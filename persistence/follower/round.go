@@ -33,7 +33,9 @@ type round struct {
 	began  time.Time // when the last transaction began
 }
 
-// follow runs one round: it takes a connection, reads the saved positions, and makes steps until the first error.
+// follow runs one round: it takes a connection, reads the saved positions, and makes steps until the first error or the
+// follower's end, and returns that error. It pauses while there is nothing to do, between transactions when it has
+// caught up (pace), and for as long as Config.Room waits.
 func (f *Follower) follow(from Journal) error {
 	conn, err := f.cfg.Pool.Acquire(f.ctx)
 	if err != nil {
@@ -159,7 +161,9 @@ func (r *round) takeFeed() {
 	}
 }
 
-// readTails fills the tails that are behind, with up to one transaction's worth each.
+// readTails fills the tails that are behind, with up to one transaction's worth each, until there are enough facts for a
+// transaction; tails for which other batches wait are filled even then. It leaves out a writer whose database does not
+// answer, and finishes one that is closed and has no more.
 func (r *round) readTails(ctx context.Context) error {
 	for _, w := range r.tails.Order {
 		t := r.tails.ByWriter[w]

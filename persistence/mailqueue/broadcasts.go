@@ -45,7 +45,7 @@ type broadcaster struct {
 	*Queue
 }
 
-// Work queues the mails of the page, queues the next page and ends the job, in one transaction, for
+// Work queues the mails of the page, queues the next page if this one is full, and ends the job, in one transaction, for
 // the reasons that pager.Work gives.
 func (b *broadcaster) Work(ctx context.Context, job *river.Job[broadcast]) error {
 	at := job.Args

@@ -94,7 +94,9 @@ func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
 func pauseAfter(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
 
 // Work makes one attempt to write and send a mail, and decides what happens to the mail afterwards:
-// done, put off, repeated, or given up.
+// done, put off (a cap holds it up, or this release does not know its template), repeated after a failure, or given up
+// (undeliverable, or its life is over or would be before the next attempt). Nobody waits for mails of the other queues
+// than promptQueue, so those wait a moment while the node is busy.
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	terms, known := table[l.Template]

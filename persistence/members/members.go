@@ -254,7 +254,8 @@ func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 // come or go at once, each member then reads the list once, and not once for each of them.
 const gather = 20 * time.Millisecond
 
-// awaitBeat waits for the next beat, for a notification of another member, or for Leave.
+// awaitBeat waits for the next beat, for a notification of another member, or for Leave, which sets l.leaving. It waits
+// a little longer for further notifications (gather). It returns an error if the connection breaks or ctx ends.
 func (l *Lease) awaitBeat(ctx context.Context, conn *pgx.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, time.Until(l.last.Add(l.cfg.Beat)))
 	defer cancel()

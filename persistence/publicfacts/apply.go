@@ -65,6 +65,7 @@ func (s *Store) listSources(batches []journal.Batch) ([]Enriched, error) {
 	return all, nil
 }
 
+// appendSources appends those facts of one record that the catalogue covers, without the records that they are about.
 func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, error) {
 	covered := func(t engine.FactType) bool { return s.catalogue.Covers(r.Ref.Kind, t) }
 	for f, err := range follower.Select(r, covered) {
@@ -76,7 +77,8 @@ func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, er
 	return all, nil
 }
 
-// addRecords adds to the facts the records that they are about.
+// addRecords adds to the facts the records that they are about, as the read model has them in this transaction. An event
+// that was removed is read from the journal. A record that is missing is an error, except the ticket of a denied scan.
 func (s *Store) addRecords(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 	l := readmodel.NewLookup()
 	for i := range sources {

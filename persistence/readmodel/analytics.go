@@ -69,7 +69,8 @@ type Sum struct {
 	Refunded int64
 }
 
-// Summarize adds up what an organization has sold, in each currency.
+// Summarize adds up what an organization has sold: the orders and the money in each currency, and the number of all
+// orders, events, customers and tickets. Of the refunds only those whose money has gone back count.
 func (m *Model) Summarize(ctx context.Context, org int64) (*Summary, error) {
 	const count = `
 SELECT count(*), count(*) FILTER (WHERE status IN ('published', 'on_sale', 'sold_out', 'in_progress')),

@@ -244,7 +244,8 @@ type Place struct {
 // PlaceOf returns the place of an event, to ask for the page after it.
 func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
-// DiscoverEvents lists a page of the published public events.
+// DiscoverEvents lists a page of the published public events, those that begin soonest or, if Ranked, those that fit the
+// search best first. It ranks only the maxRanked of them that begin soonest. A search without any word finds nothing.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
 	// The index events_discovery has these conditions. Postgres uses it only if a query repeats them.
@@ -356,7 +357,9 @@ UNION ALL
 SELECT a.n, b.word, true FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n), LATERAL nearest_words(a.word, $3) AS b (word)
 WHERE length(a.word) > 2 AND a.word !~ '^[0-9]+$'`
 
-// askFor reads a search, and looks up which words of events the words in it may stand for.
+// askFor reads a search, and looks up which words of events the words in it may stand for: those that begin with the
+// word (begun) and those of which it may be a misspelling (near). A search without words is not looked up, and its words
+// are nil.
 func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	a := readAsked(search)
 	if a.words == nil {

@@ -29,7 +29,8 @@ type OrderFilter struct {
 	Limit     int
 }
 
-// OrganizationOrders lists an organization's orders, the newest first.
+// OrganizationOrders lists the orders of an organization's events that fit a filter, the newest first. A search, also
+// for a promo code, first writes the folded words of people who lack them, because it reads those.
 func (m *Model) OrganizationOrders(ctx context.Context, f OrderFilter) ([]order.Order, error) {
 	const find = `
 SELECT o.record FROM unnest(@first::uuid[], @next::uuid[]) AS r(first, next)

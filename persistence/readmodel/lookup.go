@@ -131,6 +131,7 @@ func (l *Lookup) queueEvents(b *pgx.Batch) {
 	})
 }
 
+// queueOrders queues the query for the orders that are asked for, if any are.
 func (l *Lookup) queueOrders(b *pgx.Batch) {
 	if len(l.Orders) == 0 {
 		return
@@ -153,6 +154,7 @@ func (l *Lookup) queueOrders(b *pgx.Batch) {
 	})
 }
 
+// queueTypes queues the query for the ticket types that are asked for, if any are.
 func (l *Lookup) queueTypes(b *pgx.Batch) {
 	if len(l.Types) == 0 {
 		return
@@ -172,6 +174,7 @@ func (l *Lookup) queueTypes(b *pgx.Batch) {
 	})
 }
 
+// queueTickets queues the query for the tickets that are asked for, each with its order, if any are.
 func (l *Lookup) queueTickets(b *pgx.Batch) {
 	if len(l.Tickets) == 0 {
 		return

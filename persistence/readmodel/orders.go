@@ -43,7 +43,8 @@ func (m *Model) Order(ctx context.Context, id engine.OrderID) (*order.Order, err
 	return o, nil
 }
 
-// Tickets lists an event's tickets by serial, beginning with the serial first.
+// Tickets lists at most limit of an event's tickets by serial, beginning with the serial first. Names and price come
+// from each ticket's order. It returns an error if that order does not have the ticket.
 func (m *Model) Tickets(ctx context.Context, number int64, first uint32, limit int) ([]Ticket, error) {
 	const find = `
 SELECT t.serial, t.order_id, t.type_id, t.status, t.checked_in_at, coalesce(t.gate, ''), o.record

@@ -38,7 +38,8 @@ func readSpellings(table string) map[rune]string {
 var unparted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // wordsOf lists a text's words in the one form in which events have them and searches ask for them: in lower case,
-// without accents, and in Latin letters where latin knows the letter.
+// without accents, and in Latin letters where latin knows the letter. Each sign of a script without spaces (unparted) is
+// a word. A longer word is cut after maxWord characters.
 func wordsOf(s string) []string {
 	var all []string
 	var word []rune

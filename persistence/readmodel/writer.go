@@ -227,7 +227,8 @@ func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 const byIndex = `
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
-// loadOrders reads the orders that have facts in these batches and were created before, and folds those facts.
+// loadOrders reads the orders that have facts in these batches and were created before, and folds those facts (later).
+// It returns an error if such an order is not in the table.
 func (w *Writer) loadOrders(ctx context.Context, tx pgx.Tx) error {
 	if len(w.later) == 0 {
 		return nil

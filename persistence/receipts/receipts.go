@@ -70,7 +70,9 @@ func (s *Store) Add(ctx context.Context, org int64, told []Receipt) ([]bool, err
 	return fresh, nil
 }
 
-// queueAdd queues the statement that keeps one receipt.
+// queueAdd queues the statement that keeps one receipt, and sets *fresh if it was new. A name that is known changes
+// nothing. A bank's line that fits a receipt reported by hand (Add) takes that one's place. If the attempt has
+// MaxPerAttempt receipts already, the new one is kept without order and attempt.
 func queueAdd(b *pgx.Batch, org int64, r *Receipt, fresh *bool) {
 	const add = `
 WITH known AS (SELECT FROM receipts WHERE org = $1 AND name = $2),

@@ -108,7 +108,9 @@ func (c *Consumer) run() {
 	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.joinGroup)
 }
 
-// joinGroup makes the topic if it is missing, and takes part in the group.
+// joinGroup waits for the topic, which is made if it is missing, and takes part in the group until the consumer stops.
+// In each generation of the group it starts to read the partitions that are this member's. At the end it leaves the
+// group, which takes at most about leaveWithin.
 func (c *Consumer) joinGroup() {
 	// Without the topic a group has no partitions to assign, so this waits until the topic is there.
 	for c.ctx.Err() == nil {

@@ -59,7 +59,9 @@ func (p *partition) run(ctx context.Context) {
 	}
 }
 
-// followTopic reads and applies until an error, or until the generation ends.
+// followTopic reads and applies, from the saved position on, until an error or until the generation ends. Between reads
+// it makes the attempts that somebody asked for (tellAgain). If the messages at its position are gone, it goes on with
+// the first one that there is.
 func (p *partition) followTopic(ctx context.Context) error {
 	if err := p.readPosition(ctx); err != nil {
 		return err
@@ -104,7 +106,9 @@ func (p *partition) readPosition(ctx context.Context) error {
 	return nil
 }
 
-// fetchFacts waits for messages and reads them, at most one answer of Kafka's.
+// fetchFacts waits for messages and reads them, at most one answer of Kafka's, which may have none. It skips messages
+// that others than the relay have written. It returns what comes before a message that can't be read, and the error only
+// if that is the first one.
 func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()

@@ -79,7 +79,8 @@ func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return nil
 }
 
-// sendBatches sends all facts of the batches, in rounds of about maxRound bytes.
+// sendBatches sends all facts of the batches, each with its organization, in rounds of about maxRound bytes, and returns
+// when Kafka has them all. After an error, some of them may have been sent.
 func (r *Relay) sendBatches(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if r.partitions == nil {
 		n, err := r.link.countPartitions(ctx)
@@ -183,8 +184,9 @@ func (r *Relay) orgOf(ref engine.Ref) int64 {
 	return r.orgs[ref.Home]
 }
 
-// learnOrgs finds the organizations of the events in the batches: from an event's first fact or, if the
-// journal has dropped that, from the read model.
+// learnOrgs finds the organizations of the events in the batches that are not known yet: from an event's first fact or,
+// if the journal has dropped that, from the read model. An event of which neither says it is noted with 0, and is not
+// looked up again. When more than maxEvents are known, it forgets all of them first.
 func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if len(r.orgs) > maxEvents {
 		clear(r.orgs)

@@ -154,7 +154,8 @@ func (l *Lease) end(ctx context.Context) error {
 
 func (l *Lease) key(id string) string { return l.prefix + id }
 
-// addSelf writes the node's key and deletes the keys of its earlier lifetimes.
+// addSelf takes a lease, and writes the node's key and deletes the keys of its earlier lifetimes in one transaction.
+// Then it adds the node to the table of members in Postgres, and reports the list for the first time.
 func (l *Lease) addSelf(ctx context.Context) error {
 	lease, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
 	if err != nil {
@@ -184,7 +185,8 @@ func (l *Lease) addSelf(ctx context.Context) error {
 	return l.reportAndBury(ctx)
 }
 
-// run keeps the lease alive, and reads the list whenever it may have changed.
+// run keeps the lease alive, and reads the list whenever it may have changed, and at each beat. It goes on after errors,
+// and ends with ctx, or when the node's key is gone from the list; then lost gets the error.
 func (l *Lease) run(ctx context.Context) {
 	defer close(l.done)
 	beat := time.NewTicker(l.ttl / beats)
@@ -236,7 +238,9 @@ func (l *Lease) pause(ctx context.Context) {
 	}
 }
 
-// reportAndBury reports changes of the list, and buries the dead.
+// reportAndBury reports changes of etcd's list (Changed), and buries the dead: members in Postgres that etcd no longer
+// lists. It returns ErrLost if etcd does not list this node. It also raises the node's beat in Postgres, and notes there
+// and in etcd that the node is leaving.
 func (l *Lease) reportAndBury(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()
