@@ -122,7 +122,7 @@ func (l *link) write(before func(*writer)) {
 	}
 }
 
-// takeQueued takes the other frames that are queued.
+// takeQueued adds the other frames that are queued, without waiting, up to linkQueue frames in all.
 func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	for len(frames) < linkQueue {
 		select {
@@ -330,7 +330,7 @@ type committed struct {
 	any  atomic.Int64 // counts changes of last
 }
 
-// noteBatch remembers a batch unless a later one of the writer is known.
+// noteBatch remembers a batch unless it or a later one of the writer is known. any counts what it has remembered.
 func (c *committed) noteBatch(writer int32, batch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

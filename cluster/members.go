@@ -71,7 +71,8 @@ func (n *Node) TakeMembers(list []members.Member) {
 	}
 }
 
-// handOver puts away the actors that belong to other nodes now.
+// handOver puts away the actors that belong to other nodes now, several at a time, and returns when all are gone or
+// were given up (letGo).
 func (n *Node) handOver(ctx context.Context) {
 	p := n.placement.Load()
 	slots := make(chan struct{}, handingOver)
@@ -177,7 +178,8 @@ func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command
 	return nil
 }
 
-// Drained waits until this node owns no actors and none are left on it, or ctx ends.
+// Drained waits until this node owns no actors and none are left on it, or ctx ends, which is its error. Those that are
+// left it hands over itself, again and again.
 func (n *Node) Drained(ctx context.Context) error {
 	for {
 		p := n.placement.Load()
@@ -229,7 +231,8 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	}
 }
 
-// runWhileOwned runs f as long as the task belongs to this node.
+// runWhileOwned runs f as long as the task belongs to this node. Then it ends f's context and waits for f. If f panics
+// meanwhile, it is started again.
 func (n *Node) runWhileOwned(life context.Context, task string, f func(context.Context)) {
 	ctx, cancel := context.WithCancel(life)
 	ended := make(chan struct{})

@@ -395,7 +395,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	return s, nil
 }
 
-// spawnActivation starts an activation in the strand of its home.
+// spawnActivation starts an activation in the strand of its home, which it makes if this is the home's first actor here.
 func (n *Node) spawnActivation(act *host.Hosted) *slot {
 	strand, _ := n.strands.Compute(act.Ref.Home, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
@@ -409,8 +409,8 @@ func (n *Node) spawnActivation(act *host.Hosted) *slot {
 	return s
 }
 
-// forgetActor forgets an activation. For a while the activation still answers "moved" to those who
-// have its address.
+// forgetActor forgets an activation, and its strand with the home's last actor. For a while (lingerFor) the activation
+// still answers "moved" to those who have its address. If another activation has taken its slot, it does nothing.
 func (n *Node) forgetActor(a *host.Hosted) {
 	n.slots.Compute(a.Ref, func(old *slot, loaded bool) (*slot, xsync.ComputeOp) {
 		if !loaded || old.act != a {

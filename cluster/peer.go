@@ -134,7 +134,8 @@ func (p *peer) useLink(ctx context.Context, w way) {
 	p.failCalls(l)
 }
 
-// failCalls answers the calls that were sent on a broken link. They may or may not have been carried out.
+// failCalls answers the calls that were sent on a broken link with ErrUnavailable. They may or may not have been carried
+// out. If the link is the working one, there is none from then on.
 func (p *peer) failCalls(l *link) {
 	p.mu.Lock()
 	if p.link == l {

@@ -77,7 +77,8 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	return now.Add(-wakeEvery)
 }
 
-// putAway retires the activations that have had no command for a long time.
+// putAway retires the activations that have had no command for a long time (IdleAfter) and have none now. It waits for
+// each before it goes on to the next.
 func (n *Node) putAway(ctx context.Context) {
 	before := n.Now().Add(-n.cfg.IdleAfter).UnixMilli()
 	n.slots.Range(func(_ engine.Ref, s *slot) bool {

@@ -149,7 +149,8 @@ func (w *writer) ref(r engine.Ref) {
 	w.number(r.ID)
 }
 
-// message appends a command or reply, which fills the rest of the frame.
+// message appends a command or reply, which fills the rest of the frame. It returns an error for a type that is not on
+// the list of messages, and for a message that is too large for a frame.
 func (w *writer) message(m any) error {
 	name := messageName(m)
 	if _, known := byName[name]; !known {

@@ -24,7 +24,8 @@ type wrote struct {
 	seen           [2]int64             // how many changes of own and heard are in now
 }
 
-// NoteWrite notes that a caller has just written something through this node.
+// NoteWrite notes that a caller has just written something through this node, with the journal's positions that a later
+// read of the caller has to see. Callers that wrote long ago are forgotten, at most 2*maxWrote are known.
 func (n *Node) NoteWrite(caller string) {
 	w := &n.wrote
 	w.mu.Lock()

@@ -356,7 +356,7 @@ func (d *Device) tellWaiting(ctx context.Context) error {
 }
 
 // keepVerdicts stores the service's verdicts on the scans that have waited longest. They leave the
-// queue only after that.
+// queue only after that. Scans that the service judges otherwise than the device did are added to wrong.
 func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

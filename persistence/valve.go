@@ -180,7 +180,8 @@ func (v *Valve) open() bool {
 	return true
 }
 
-// close shuts the valve and cuts all connections. It reports whether the valve was open.
+// close shuts the valve and cuts all connections. It reports whether the valve was open. A valve that is shut already
+// only gets the new cause.
 func (v *Valve) close(cause error) bool {
 	was := v.state.Load()
 	v.state.Store(&valveState{shut: was.shut, cause: cause})

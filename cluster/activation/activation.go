@@ -344,7 +344,8 @@ func (a *Activation) retireWith(m Retire) {
 	a.departWhenDone()
 }
 
-// departWhenDone ends a leaving activation when nothing of it is on its way any more.
+// departWhenDone ends a leaving activation when nothing of it is on its way any more. Before that it makes a snapshot,
+// if there are facts since the last one, and notes when the actor wants to wake.
 func (a *Activation) departWhenDone() {
 	if !a.leaving.Load() || a.stopped.Load() || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
 		return

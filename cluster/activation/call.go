@@ -67,7 +67,8 @@ var patience = sync.Pool{New: func() any {
 }}
 
 // Wait returns the reply, or ctx's error if ctx ends first, or ErrUnavailable if shut is closed first. shut may be
-// nil. It looks at ctx and shut only after the time soon.
+// nil. It looks at ctx and shut only after the time soon. The caller must not use the call afterwards: it is used again
+// for another command.
 func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, error) {
 	t, _ := patience.Get().(*time.Timer)
 	t.Reset(soon)
@@ -99,7 +100,8 @@ func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, er
 	return reply, err
 }
 
-// Finish hands the outcome to the caller. It is called once.
+// Finish hands the outcome to the caller, over the link if the caller is on another node. If the caller no longer waits,
+// the outcome is dropped. It is called once.
 func (c *Call) Finish(reply engine.Reply, err error) {
 	c.load.Add(-1)
 	if c.to != nil {

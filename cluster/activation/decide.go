@@ -292,7 +292,8 @@ func (a *Activation) releaseProven(at time.Time) {
 	a.departWhenDone()
 }
 
-// release lets a decision's outcome leave and ends w.
+// release lets a decision's outcome leave and ends w: it answers the callers, sends the tells, and hands over the
+// snapshot if there is one.
 func (w *work) release() {
 	if w.call != nil {
 		w.call.Finish(w.reply, nil)

@@ -130,7 +130,8 @@ func (h *Hosted) Post(msg any) { h.actor.Send(msg) }
 // Append hands an entry to the journal.
 func (h *Hosted) Append(e *journal.Entry) { h.env.Journal.Append(e) }
 
-// Prove asks the journal whether the claim still stands, on a goroutine of its own.
+// Prove asks the journal whether the claim still stands, on a goroutine of its own. The activation gets the answer as a
+// message: Proven with the time of the question, Fenced, or Failed if the journal can't say.
 func (h *Hosted) Prove(claim journal.Claim) {
 	h.env.Go(func(ctx context.Context) {
 		asked := h.env.Now()

@@ -46,8 +46,8 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 // errUnfounded says that a snapshot contains facts that the journal does not have.
 var errUnfounded = errors.New("host: the journal contradicts the snapshot")
 
-// replay reads the state from the latest snapshot and applies the facts after it. If a snapshot can't be right,
-// it takes the one before it, and in the end all facts.
+// replay reads the state from the latest snapshot and applies the facts after it. If the journal contradicts a
+// snapshot, it logs that and takes the one before it, and in the end all facts. Any other error is returned.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)

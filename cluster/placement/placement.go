@@ -26,7 +26,7 @@ type Map struct {
 	owner   [engine.Buckets]int16
 }
 
-// Of places the buckets by a list, which is sorted by ID.
+// Of places the buckets by a list, which is sorted by ID. Members that are leaving own none.
 func Of(list []members.Member) *Map {
 	m := &Map{Members: list, seeds: make([]uint64, len(list))}
 	for i, member := range list {

@@ -48,7 +48,8 @@ func (t *Timers) RunLater(d time.Duration, task func()) {
 	t.push(&timer{at: t.now().Add(d), task: task})
 }
 
-// push adds a timer and releases the lock.
+// push adds a timer and releases the lock, which the caller holds. If the timer is the first one due, it makes Run look
+// at once.
 func (t *Timers) push(x *timer) {
 	heap.Push(&t.heap, x)
 	first := t.heap[0] == x

@@ -28,7 +28,7 @@ type triggerCmd struct {
 func (c *triggerCmd) Run(ctx context.Context) error { return c.trigger(ctx, os.Stdout) }
 
 // trigger takes the steps that lead to the fact, one after another. It stops at the first step that
-// fails.
+// fails. With List it only prints the types of facts that it can make happen.
 func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	if c.List {
 		for i := range triggers {

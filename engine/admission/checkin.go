@@ -62,7 +62,7 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 }
 
 // decideUndo takes the admission of a ticket back or, if the ticket was let through several times, only the
-// last passage.
+// last passage. A code of an earlier holder is refused as unknown, and a ticket that is not admitted as NOT_CHECKED_IN.
 func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	if !t.rows.has(c.Ticket) || c.Version != t.hands.of(c.Ticket).Version {
 		return refuse(engine.TicketNotFound, nil)

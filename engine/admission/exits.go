@@ -89,7 +89,8 @@ func (t *Tickets) decidePassage(c Scan, terms *Terms, at int64, request *engine.
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: reply}
 }
 
-// passingFact returns the fact of a passage that has happened, also if it contradicts the others.
+// passingFact returns the fact of a passage that has happened: an admission, a way in again or out, or, if the passage
+// contradicts the others, a denial that says that it has happened (Passed).
 func (t *Tickets) passingFact(w *passing) engine.Fact {
 	c, at := &w.scan, w.passage.At
 	switch w.verdict {

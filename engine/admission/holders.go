@@ -106,7 +106,8 @@ func isGivenBack(o *order.Order, ticket uint32) bool {
 	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
 }
 
-// decideRevoke takes an offered ticket back before it is claimed.
+// decideRevoke takes an offered ticket back before it is claimed. It is refused if no offer is pending, as after a claim,
+// a revocation or the end of the offer's time.
 func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
 	if !t.rows.has(c.Ticket) || h.Version != c.Version {
@@ -122,7 +123,8 @@ func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 }
 
 // decideClaim gives an offered ticket to the person it was offered to. After that only the new
-// holder's codes are valid.
+// holder's codes are valid. All that stands against it is refused as TRANSFER_NOT_PENDING: a later or ended offer, a
+// ticket that was used or has ended, or an event that is over.
 func (t *Tickets) decideClaim(c ClaimTransfer, terms *Terms, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
 	// The round names one offer. A link of an earlier offer of the same ticket has another one.

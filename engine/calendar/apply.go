@@ -42,7 +42,8 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applyReserved counts a reservation, in place of the order's earlier one if it had one.
+// applyReserved counts a reservation, in place of the order's earlier one if it had one. It also forgets the counts of
+// dates that are long past.
 func (s *State) applyReserved(f *Reserved) {
 	units := sum(f.Bookings, func(*keeper.Booking) bool { return true })
 	old, replaced := s.book.Reserve(&keeper.ReservedFact{Claim: f.Claim, Floor: f.Floor, At: f.At, Quantity: units, Customer: f.Customer})

@@ -56,7 +56,8 @@ func (s *State) refuseTransition(to string) *engine.Refusal {
 }
 
 // decideMove moves the event by the organizer's command. A repeated command finds the event in the status that
-// it asks for, and changes nothing.
+// it asks for, and changes nothing. Moves that the status does not allow are refused (refuseTransition), and so is the
+// publication of an event without any ticket type.
 func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)

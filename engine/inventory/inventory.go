@@ -196,7 +196,8 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(due)
 }
 
-// Check returns the first broken invariant, or nil.
+// Check returns the first broken invariant, or nil: the units held are those in the book, no more are taken than there
+// are (unless they are seats), and the units of all buyers together are those taken.
 func (s *State) Check() error {
 	if s.details == nil {
 		if s.sold != 0 || s.held != 0 || s.book.Len() != 0 {

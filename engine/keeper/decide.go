@@ -72,7 +72,8 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	return d
 }
 
-// decideCommit sells what a claim holds. It answers Closed again if the claim has ended before.
+// decideCommit sells what a claim holds, and answers Closed, also if the claim has ended before. It does nothing for a
+// claim that it does not know: another activation has its reservation then.
 func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {

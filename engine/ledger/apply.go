@@ -188,7 +188,9 @@ func (b *Book) applyOrderCreated(f *order.Created) {
 	b.buyers.CountUnpaid(o, 1)
 }
 
-// applyOrderCompleted notes a sale, and returns the order before and after it, or nil.
+// applyOrderCompleted notes a sale, and returns the order before and after it, or nil if the order is not here or was
+// sold already. Its units count as sold tickets from now on and no longer in unitsTaken, and its keepers have to
+// acknowledge the sale. An order that had ended before its money came is opened again (keepOpen).
 func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 	o := b.Find(f.ID)
 	if o == nil || o.Sold() {

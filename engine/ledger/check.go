@@ -7,7 +7,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Check returns the first broken invariant of the orders, or nil.
+// Check returns the first broken invariant of the orders, or nil. It compares the units taken, what the velocity rules
+// count and the floor with the orders that are open or being placed, and each order's status with its tickets.
 func (b *Book) Check() error {
 	var taken, inPlacing int64
 	for o := range b.openOrders.All() {

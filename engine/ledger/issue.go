@@ -45,7 +45,8 @@ func (b *Book) placedTogether(p *placing) []*placing {
 	return all
 }
 
-// decidePlaceAll asks the keepers for everything that the orders take.
+// decidePlaceAll asks the keepers for everything that the orders take. If one of the orders is refused, or if there is no
+// room for all of them together, none is placed. A repeated command is answered by what the first one has made.
 func (b *Book) decidePlaceAll(c PlaceAll, t *Terms, at int64) engine.Decision {
 	if d, known := b.decideKnownAll(c); known {
 		return d
@@ -122,8 +123,8 @@ func (b *Book) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	return engine.Refuse(why.Code, out)
 }
 
-// createAll makes the orders that were placed together. g is the grant that the last of them waited
-// for.
+// createAll makes the orders that were placed together, with consecutive tickets, and answers the caller with all of
+// them. g is the grant that the last of them waited for.
 func (b *Book) createAll(t *Terms, last *placing, g *LineGranted, at int64) engine.Decision {
 	var d engine.Decision
 	all, first := new(AllReply), t.Tickets.Next()
@@ -140,7 +141,8 @@ func (b *Book) createAll(t *Terms, last *placing, g *LineGranted, at int64) engi
 	return d
 }
 
-// askFee asks the wallet for the fee of an order for which everything else is granted.
+// askFee asks the wallet for the fee of an order for which everything else is granted, and notes g, the last of those
+// grants. It asks before its facts are durable (Asks).
 func (b *Book) askFee(t *Terms, o *order.Order, g *LineGranted, fee int64) engine.Decision {
 	asked := &FeeAsked{ID: o.ID, Fee: fee, Wallet: engine.WalletRef(t.Org, o.Currency)}
 	p := &placing{order: o}

@@ -71,7 +71,8 @@ func (b *Book) decideClaimOffer(c waitlist.Claim, t *Terms, at int64) engine.Dec
 	return d
 }
 
-// StartOffer asks the ticket type for the units that an entry waits for.
+// StartOffer begins an order for a waitlist's entry, with the entry's id, and asks the ticket type for the units. How
+// long the offer may be claimed depends on the event's start or, once that is past, on its end (Line.OfferMillis).
 func (b *Book) StartOffer(t *Terms, e *waitlist.Entry, typ, at int64) engine.Decision {
 	until := t.StartAt
 	if until <= at {
@@ -106,7 +107,8 @@ func (b *Book) applyOffered(o *order.Order) {
 	b.expiry.Add(o.ExpiresAt, o.ID)
 }
 
-// applyOfferEnded gives up the order that an entry was offered.
+// applyOfferEnded gives up the order that an entry was offered: its units are free, and its keepers are to acknowledge
+// the end. If no order is offered to the entry, it does nothing.
 func (b *Book) applyOfferEnded(f *waitlist.EntryEnded) {
 	o := b.openOrders.Get(f.ID)
 	if o == nil || o.Status != order.StatusOffered {

@@ -79,7 +79,8 @@ func givingWay(a *order.Attempt, payCurrency string, at int64) string {
 	return ""
 }
 
-// findPayable returns an order that may be paid, or else the refusal.
+// findPayable returns an order that may be paid, or nil and the refusal: the order is unknown (an offer to somebody on
+// the waitlist counts as unknown), has ended or was sold, or its event was cancelled.
 func (b *Book) findPayable(t *Terms, id engine.OrderID) (*order.Order, engine.Decision) {
 	o := b.findMade(id)
 	if o == nil {

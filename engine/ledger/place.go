@@ -244,7 +244,9 @@ func lineGranted(c keeper.Granted, place int) *LineGranted {
 	return &LineGranted{ID: c.Order, Line: place, Price: c.Price, Name: c.Name, Discount: c.Discount, Visits: c.Visits, Terms: c.Terms}
 }
 
-// takeGrant writes what a keeper has granted into an order that is being placed.
+// takeGrant writes what a keeper has granted into an order that is being placed: price, name and terms into all lines of
+// a ticket type, the code's terms, or each line's visit. Seat map and wallet grant nothing that is written. A
+// complimentary ticket costs nothing, whatever its price.
 func takeGrant(o *order.Order, g *LineGranted) {
 	switch g.Line - len(o.Lines) {
 	case places.Seats, places.Wallet:
@@ -321,7 +323,8 @@ func (b *Book) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine
 	return d
 }
 
-// decideClosed notes that a keeper has carried out an order's end, or the calendar a ticket's move.
+// decideClosed notes that a keeper has carried out an order's end, or the calendar a ticket's move. An acknowledgement
+// of another serial, or one that is not waited for, does nothing.
 func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	if _, ok := b.moved[c.Serial]; ok {
 		return engine.Decision{Facts: []engine.Fact{&order.RescheduleSettled{ID: c.Order, Serial: c.Serial, At: at}}}

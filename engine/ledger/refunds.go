@@ -280,7 +280,7 @@ type returning struct {
 }
 
 // decideReturned notes that a keeper has taken back what a refund's tickets took. After the last keeper, the
-// refund is returned.
+// refund is returned, which alone is journaled. An acknowledgement that is not waited for does nothing.
 func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	serial := c.Under
 	r, ok := b.returning[serial]
@@ -337,7 +337,8 @@ func (b *Book) applyRecalled(f *OrderRecalled) {
 	b.lateDue.Push(f.At+lateMillis, f.Order.ID)
 }
 
-// applyRefundDecided begins to give back to the keepers what a granted refund's tickets took.
+// applyRefundDecided changes the refund, and returns the order before and after that, or nil if it is not here. If the
+// refund was granted (it has a serial), it begins to give back to the keepers what its tickets took.
 func (b *Book) applyRefundDecided(f *order.RefundDecided) (was, is *order.Order) {
 	was, is = b.changeOrder(f.ID, f.Fold)
 	if is == nil || f.Serial == 0 {

@@ -152,7 +152,8 @@ func (t *Totals) Apply(f engine.Fact, terms Terms) {
 	}
 }
 
-// applyCleared clears the sales that are due.
+// applyCleared clears the sales that are due: of an endless event (Terms.Endless) those that are old enough, of any
+// other event all at once (Ripe), once it has been completed. It raises the revision in any case.
 func (t *Totals) applyCleared(f *Cleared, terms Terms) {
 	t.sums.Revision++
 	n := 0

@@ -48,7 +48,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideCreate makes the code. A repeated command gets the record as it is.
+// decideCreate makes the code. A repeated command gets the record as it is, or NOT_FOUND if the code was removed since.
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	switch {
 	case s.details != nil:

@@ -83,7 +83,8 @@ func (s *State) makeRecord() *Record {
 // returns the zero time for never.
 func (s *State) Next() time.Time { return s.books.Next() }
 
-// Check returns the first broken invariant, or nil.
+// Check returns the first broken invariant, or nil: the uses held are those in the books, those held and used are the
+// customers' together, and a code that was removed has none.
 func (s *State) Check() error {
 	if err := s.books.Check(); err != nil {
 		return fmt.Errorf("promo: %w", err)

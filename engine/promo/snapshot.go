@@ -33,7 +33,8 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw returns the state that a decoded snapshot describes.
+// Thaw returns the state that a decoded snapshot describes, or an error if its lists don't fit or the state breaks an
+// invariant (Check).
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Events) != len(f.Books) || len(f.Buyers) != len(f.Counts) {

@@ -188,7 +188,8 @@ func (s *State) decideSteer(rate, at int64) engine.Decision {
 }
 
 // decideJoin adds an entry. If the closing has passed and the timer has not run yet, it closes the list first,
-// so that the entry comes after those that are drawn.
+// so that the entry comes after those that are drawn. A leaf that has joined gets its entry again. A person has one
+// entry only: a second one is refused, as is a leaf of somebody else.
 func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	if index, known := s.find(c.Leaf); known && s.phase != NoRoom {
 		if c.Person != 0 && s.persons[index] != c.Person { // a proof of work that has paid for somebody else's entry
@@ -298,7 +299,8 @@ func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 }
 
 // decideUse gives an admission to the first buyer who orders by it, so that an admission can't be
-// shared or sold on.
+// shared or sold on. That buyer may use it again until its time is over. All others are refused with QUEUE_REQUIRED, and
+// the reason.
 func (s *State) decideUse(c Use, at int64) engine.Decision {
 	index, known := s.find(c.Leaf)
 	refuse := func(why string) engine.Decision { return refuse(engine.QueueRequired, NotNow{Reason: why}) }

@@ -123,7 +123,7 @@ func refuseInvalid(message string) engine.Decision {
 }
 
 // decideAttach attaches a map. The same version of the same map stays attached with its holds, and only its mode and
-// hold time change.
+// hold time change. Another map is refused while a seat is sold. It ends all selections, blocks and prices.
 func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.Mode = cmp.Or(c.Mode, Reserved)
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
@@ -174,7 +174,7 @@ func (s *State) decideDetach(at int64) engine.Decision {
 // maxShownSold is how many sold seats a refusal names.
 const maxShownSold = 100
 
-// refuseSold refuses what the map can't do while a seat is sold, and names the first sold seats.
+// refuseSold refuses what the map can't do while a seat is sold, and names the first maxShownSold sold seats.
 func (s *State) refuseSold() engine.Decision {
 	var sold []int32
 	for i := range s.seats {
@@ -187,8 +187,9 @@ func (s *State) refuseSold() engine.Decision {
 	return refuse(engine.SeatsSold, Seats{s.seatIDs(sold)})
 }
 
-// decidePrice prices all sections. A type that a section was once priced to keeps its slot, so the number of types
-// that there ever were is limited.
+// decidePrice prices all sections; those that the command does not name are not for sale from then on. A type that a
+// section was once priced to keeps its slot, so the number of types that there ever were is limited. Equal prices change
+// nothing.
 func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

@@ -139,7 +139,8 @@ func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, 
 	return engine.Decision{Facts: []engine.Fact{f}}, f.Until
 }
 
-// decideExtend gives a selection the time of a hold once more.
+// decideExtend gives a selection the time of a hold once more, after its present end. It is refused if the selection has
+// ended, or has got more time MaxExtensions times already.
 func (s *State) decideExtend(c Extend, at int64) engine.Decision {
 	own := s.holds.by[c.Holder]
 	switch {
@@ -157,7 +158,8 @@ func (s *State) decideExtend(c Extend, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &Selection{Held: s.seatIDs(own.seats), ExpiresAt: f.Until}}
 }
 
-// decideDrop takes seats out of a selection. Seats that are not in it are ignored.
+// decideDrop takes seats out of a selection, all of them if Seats is nil. Seats that are not in it are ignored. The
+// answer has those that were taken out, none if there is no selection.
 func (s *State) decideDrop(c Release, at int64) engine.Decision {
 	own := s.holds.by[c.Holder]
 	if own == nil {

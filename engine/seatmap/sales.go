@@ -20,7 +20,8 @@ func (s *State) takeSeats(claim keeper.Claim, seats []int32, types []uint16) {
 	s.sales[claim] = one
 }
 
-// giveBack frees seats of an order: all of them, or the seats in an ascending list.
+// giveBack frees seats of an order: all of them if only is nil, or those in only, an ascending list. If the claim has no
+// seats, it does nothing.
 func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	one := s.sales[claim]
 	if one == nil {

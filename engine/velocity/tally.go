@@ -148,7 +148,7 @@ func (t *tally) deed(n uint32) deed     { return t.deeds.At(t.place(n)) }
 func (t *tally) time(n uint32) int64    { return t.deed(n).at }
 func (t *tally) doer(slot uint32) *doer { return &t.doers[slot/block][slot%block] }
 
-// forgetOldest drops the oldest deed.
+// forgetOldest drops the oldest deed, and the slots of its doers if nothing else is known of them.
 func (t *tally) forgetOldest() {
 	old := t.deed(t.gone + 1)
 	for side, slot := range old.slot {
@@ -185,7 +185,8 @@ func (t *tally) waitTime(side int, d doer, limit, now int64) int64 {
 	return max(0, t.time(n)+t.span-now)
 }
 
-// checkCounts recounts everything: each deed must be in the lists of both its doers.
+// checkCounts adds up what the doers have done, begun and open, and compares that with the deeds, each of which has two
+// doers, and with the numbers given. Also, each slot must be known or free.
 func (t *tally) checkCounts(open, doing int64) error {
 	var sum doer
 	for i := range t.used {

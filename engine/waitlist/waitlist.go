@@ -246,7 +246,8 @@ func (l *Line) Reserved(offers map[int64]keeper.Offer) int64 {
 	return min(sum, wanted)
 }
 
-// put adds an entry, or replaces the entry with the same id.
+// put adds an entry, or replaces the entry with the same id, and keeps the counts. It may forget ended entries, and makes
+// the line want to be looked at.
 func (l *Line) put(e *Entry) {
 	if was := l.index[e.ID]; was == nil {
 		l.entries = append(l.entries, e)
@@ -305,7 +306,8 @@ func (l *Line) Stir() {
 	}
 }
 
-// Judge updates the guards from the entries and the ticket types.
+// Judge updates the guards from the entries and the ticket types. A guard that changes gets a higher revision, and is to
+// be told to its type. It makes the line want to be looked at in any case.
 func (l *Line) Judge(offers map[int64]keeper.Offer) {
 	if l == nil {
 		return

@@ -85,7 +85,8 @@ func (s *State) findObjection(e *Entry) *engine.Refusal {
 }
 
 // decideEnd clears or voids a pending credit. A repeated command is answered with the entry that
-// ended the credit.
+// ended the credit. A credit that has ended otherwise, or was never pending, is refused with CONFLICT, an unknown one
+// with NOT_FOUND.
 func (s *State) decideEnd(e Entry) engine.Decision {
 	m := s.known[e.ID]
 	switch {
@@ -101,8 +102,8 @@ func (s *State) decideEnd(e Entry) engine.Decision {
 	return s.enterEntry(e, 0)
 }
 
-// enterEntry adds an entry to the ledger, with the sums after it. content is the hash by which a
-// repeat is recognized; 0 for an entry that ends a movement.
+// enterEntry adds an entry to the wallet, with its number and the sums after it, and answers with both. It does not check
+// whether the money is there. content is the hash by which a repeat is recognized; 0 for an entry that ends a movement.
 func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
 	r := s.makeRecord()

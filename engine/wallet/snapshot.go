@@ -36,7 +36,8 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw returns the state that a decoded snapshot describes.
+// Thaw returns the state that a decoded snapshot describes, or an error if its lists don't fit. It does not check the
+// sums (Check).
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Events) != len(f.Books) {

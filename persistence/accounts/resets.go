@@ -25,8 +25,9 @@ func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte, a
 	return s.keepLink(ctx, "password_resets", u, hash, ResetLife, asked)
 }
 
-// keepLink stores the hash of a user's newest link in one of the tables of links. It returns the
-// user if a mail with the link is due.
+// keepLink stores the hash of a user's newest link in one of the tables of links, in place of an earlier one. It returns
+// the user if a mail with the link is due, or nil: too many mails were sent, one was sent after asked, or the link was
+// used already.
 func (s *Store) keepLink(ctx context.Context, table string, u *User, hash [32]byte, life time.Duration, asked time.Time) (*User, error) {
 	tag, err := s.pool.Exec(ctx, `INSERT INTO `+table+` AS r (usr, hash, expires_at, sent)
 		VALUES ($1, $2, now() + $6::interval, ARRAY[now()])

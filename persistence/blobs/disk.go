@@ -89,7 +89,7 @@ type section struct {
 }
 
 // Delete removes the file under the key, a part that a crash has left, and the folder if it is
-// empty then.
+// empty then. A file that does not exist is no error.
 func (d *Disk) Delete(_ context.Context, key string) error {
 	for _, name := range []string{key, key + partSuffix} {
 		if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -218,7 +218,8 @@ func (m *SeatMap) replaceAll(v *seatmap.Map) {
 	}
 }
 
-// observeFacts applies committed facts, or collects them while the actor's answer is awaited.
+// observeFacts applies committed facts and wakes the watchers, or collects the facts while the actor's answer is awaited,
+// at most earlyMax batches of them.
 func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -88,8 +88,8 @@ type postmaster struct {
 	exited chan error // gets the result of Wait once, when the process has ended
 }
 
-// launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to
-// shut down.
+// launch starts a postmaster and returns when it answers. Before that it ends the processes of an earlier postmaster and
+// removes what that has left. When ctx ends, the postmaster is asked to shut down.
 func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	// All processes of the last postmaster must have ended, or two servers would write to the same
 	// files.

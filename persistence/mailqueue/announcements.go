@@ -34,7 +34,7 @@ type Known struct {
 	Country  string `json:"country,omitzero"`
 }
 
-// KnownOf returns what an event's record tells its holders.
+// KnownOf returns what an event's record tells its holders. Only an event proper has times in it.
 func KnownOf(d *event.Details) Known {
 	k := Known{
 		Title: d.Title, Timezone: d.Timezone, Online: d.VenueType == "online",

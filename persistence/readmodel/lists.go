@@ -95,7 +95,7 @@ type AskedRefund struct {
 	At       int64 // unix milliseconds
 }
 
-// AskedRefunds lists refunds, the newest first.
+// AskedRefunds lists the refunds that fit a filter, each with its order, the newest first.
 func (m *Model) AskedRefunds(ctx context.Context, f RefundFilter) ([]AskedRefund, error) {
 	const find = `
 SELECT o.record, r.position, r.created_at FROM refunds r JOIN orders o ON o.id = r.order_id

@@ -126,7 +126,8 @@ var ignored = map[engine.Kind][]engine.FactType{
 // no row for a visitor.
 var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar, engine.KindQueue}
 
-// applyRecord takes the facts of one record, which are all of one stream.
+// applyRecord takes the facts of one record, which are all of one stream. It skips kinds of actors that have no rows
+// (rowless) and types of facts that change none (ignored).
 func (w *Writer) applyRecord(r *journal.Record) error {
 	if slices.Contains(rowless, r.Ref.Kind) {
 		return nil
@@ -143,7 +144,8 @@ func (w *Writer) applyRecord(r *journal.Record) error {
 	return nil
 }
 
-// takeFact notes what a fact changes. Body is the fact as it was journaled.
+// takeFact notes what a fact changes, or queues the statement that changes it. Body is the fact as it was journaled. A
+// fact of a type without a rule is an error.
 func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 	switch f := f.(type) {
 	case *order.Created:

@@ -105,7 +105,8 @@ type Sum struct {
 	Last     time.Time // day of the last receipt; zero if nothing came
 }
 
-// Sum adds up what came for an attempt to pay.
+// Sum adds up what came for an attempt to pay, in the order's currency, and returns the day of the last receipt. Receipts
+// that don't fit are left out; without any, the sum is zero.
 func (s *Store) Sum(ctx context.Context, attempt string) (Sum, error) {
 	var sum Sum
 	var day *time.Time

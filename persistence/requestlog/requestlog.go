@@ -126,8 +126,8 @@ func (l *Log) run(ctx context.Context) {
 	}
 }
 
-// writeQueued writes the entries that are queued now. The end of ctx does not cut a batch off; a
-// batch has writeTime.
+// writeQueued writes the entries that are queued now, and what is kept of those that failed. If the disk is full or the
+// batch fails, the entries are dropped and counted. The end of ctx does not cut a batch off; a batch has writeTime.
 func (l *Log) writeQueued(ctx context.Context) {
 	entries := make([]Entry, len(l.queue))
 	if len(entries) == 0 {

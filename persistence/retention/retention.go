@@ -101,7 +101,7 @@ JOIN streams st USING (stream_id) LEFT JOIN floors f USING (stream_id) WHERE coa
 const maxFloors = 10_000
 
 // raiseFloors makes the last snapshots of a day's streams their floors, if those snapshots contain
-// the day's facts.
+// the day's facts. It takes at most maxFloors streams, which have no such floor yet.
 func (k *Keeper) raiseFloors(ctx context.Context, day time.Time) error {
 	rows, _ := k.pool.Query(ctx, uncovered, pgx.NamedArgs{"day": day, "most": maxFloors}) // CollectRows returns its error
 	type stream struct {

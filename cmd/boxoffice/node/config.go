@@ -274,8 +274,9 @@ func (c *Config) readCurrencies() ([]engine.Currency, error) {
 // documentation, to which no money comes.
 const simulatedAccount = "Boxoffice Test|DE89370400440532013000|COBADEFFXXX"
 
-// readTransferAccount returns the bank account for transfers. An account without a holder means
-// that nobody pays by transfer.
+// readTransferAccount returns the bank account for transfers, with the time that a transfer may take and the currencies.
+// An account without a holder means that nobody pays by transfer. Without a configured account, a node with a simulator
+// that is to offer transfers gets an example's account.
 func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	text := c.TransferAccount
 	if text == "" && c.runsSimulator() && slices.Contains(c.PaysimProviders, transfer.Name) {

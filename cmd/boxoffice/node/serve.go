@@ -20,7 +20,8 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// startEdge starts the server that lets requests in. It comes when everything that a request may need is there.
+// startEdge starts the server that lets requests in. It comes when everything that a request may need is there. Captured
+// mail and the crowd of simulated buyers are served only if the node's address is this machine's own.
 func (n *Node) startEdge(ctx context.Context) error {
 	proxies, err := n.cfg.readProxies()
 	if err != nil {

@@ -131,7 +131,7 @@ func NewClosed() Closed { return Closed{index: make(map[engine.OrderID]int)} }
 // appended.
 var statuses = []string{order.StatusPending, order.StatusProcessing, order.StatusCompleted, order.StatusFailed, order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded}
 
-// Add remembers an order, and forgets at most two old ones.
+// Add remembers an order's id, status and fingerprint, and forgets at most two orders that are older than pastMillis.
 func (p *Closed) Add(o *order.Order, at int64) {
 	p.put(o.ID, byte(slices.Index(statuses, o.Status)), o.Fingerprint, at)
 	for range 2 { // at most two go for one that comes, so no call takes long and the past still shrinks
@@ -194,7 +194,7 @@ type Due struct {
 	ID engine.OrderID
 }
 
-// Push adds an entry.
+// Push adds an entry at its place by time. That is quick only for an entry that is due after most of the others.
 func (q *Queue) Push(at int64, id engine.OrderID) {
 	one := Due{at, id}
 	q.items.Push(one)

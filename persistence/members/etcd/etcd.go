@@ -295,7 +295,7 @@ func (l *Lease) list(ctx context.Context) ([]members.Member, error) {
 	return list, nil
 }
 
-// noteLeaving writes the node's key with the note that it leaves, unless the key is gone.
+// noteLeaving writes the node's key with the note that it leaves. If the key is gone, it returns ErrLost.
 func (l *Lease) noteLeaving(ctx context.Context) error {
 	value, err := json.Marshal(l.self)
 	if err != nil {

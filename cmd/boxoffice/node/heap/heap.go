@@ -40,7 +40,7 @@ func CollectSeldom() {
 const (
 	// restTick is how often Room checks whether the node is at rest.
 	restTick = 250 * time.Millisecond
-	// roomShare is the divisor of the memory for the room of a node whose knob is below zero.
+	// roomShare is the divisor of the memory for the room, if the configured number of megabytes is below zero.
 	roomShare = 8
 	// roomWorn is the divisor of the room: this part of it may be used up before a node at rest
 	// renews it.
