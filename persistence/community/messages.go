@@ -125,7 +125,8 @@ WHERE t.buyer = $1 AND t.org = $2 AND m.by_buyer AND m.id <> $3 AND m.created_at
 	return nil
 }
 
-// Reply adds an organization's message to a thread, unless a message with its id is there already.
+// Reply adds an organization's message to a thread and returns it, or the one with its id that is there already. A new
+// message makes the thread answered (ThreadReplied).
 func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 	var added *Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -37,7 +37,8 @@ func New(pool *pgxpool.Pool, sequence string) *Lease {
 	return &Lease{pool: pool, sequence: sequence, next: 1}
 }
 
-// Next returns a number that nobody else gets.
+// Next returns a number that nobody else gets. It takes leaseSize numbers from the database at a time; those that are
+// left when the process ends are never used.
 func (l *Lease) Next(ctx context.Context) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
