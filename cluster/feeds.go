@@ -39,7 +39,8 @@ func newFeeds(n *Node) *feeds {
 
 // Follow makes Config.Observe see an event's facts as they are committed, whichever node owns the event.
 // Facts before the call may be missing, so ask the actor after it. When facts may have been missed
-// later, Config.Missed is called, and the event must be followed again.
+// later, Config.Missed is called, and the event must be followed again. For an event that this node owns it does
+// nothing, because Observe sees its facts anyway.
 func (n *Node) Follow(ctx context.Context, event int64) error {
 	for {
 		p := n.placement.Load()
@@ -65,7 +66,8 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 }
 
 // followFrom asks the member, which owns the event, for the event's facts, unless it has agreed to send
-// them already. If it does not agree, this node counts as not following, and the next viewer asks again.
+// them already. If it does not agree, this node counts as not following, and the next viewer asks again. If maxFollowed
+// events are followed, one of them is given up.
 func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
 	if source, known := n.feeds.sources.Load(event); known && source.member == member && source.sure.Load() {
 		return nil

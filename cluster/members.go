@@ -30,8 +30,9 @@ const (
 	handingOver = 16
 )
 
-// TakeMembers tells the node which nodes there are, itself included, sorted by id. The node puts away the actors that
-// it does not own by the new list. If it gains any, it wakes those of its actors that want to be woken by now.
+// TakeMembers tells the node which nodes there are, itself included, sorted by id. The node begins links to new members,
+// ends those to members that are gone, and puts away the actors that it does not own by the new list. If it gains any,
+// it wakes those of its actors that want to be woken by now.
 func (n *Node) TakeMembers(list []members.Member) {
 	// The lock keeps lists in order: of two lists that come at once, the later one must win. Stop takes it too, so
 	// that no goroutine begins after it.

@@ -195,8 +195,8 @@ func (c Config) withDefaults() Config {
 func (n *Node) Now() time.Time { return n.cfg.Now() }
 
 // Ask sends a command and waits for its reply. It returns a *engine.Refusal as the error, and also
-// the context's errors. After UNAVAILABLE and OVERLOADED the command may be sent again under its
-// id.
+// the context's errors. While the actor moves from one node to another, Ask sends the command again and again, for
+// maxPatience. After UNAVAILABLE and OVERLOADED the caller may send the command again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if n.placement.Load().ownsHome(to.Home) {
 		n.asked.here.Add(1)

@@ -141,9 +141,10 @@ func (d *Device) Close() error {
 	return d.store.close()
 }
 
-// Scan returns the verdict on a code of somebody who comes in or goes out. If it returns an error,
-// nobody may be let in: the device could not store its decision, or the service refuses to talk to
-// the device.
+// Scan returns the verdict on a code of somebody who comes in or goes out. A device that is online asks the service; if
+// that does not answer, or if the device is offline, it decides alone. It stores the decision before it returns. Somebody
+// who has just passed is let through again, and nothing is stored. If Scan returns an error, nobody may be let in: the
+// device could not store its decision, or the service refuses to talk to the device.
 func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online

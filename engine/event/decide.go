@@ -99,7 +99,8 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 
 // decideUpdate replaces the record. c.Revision is the revision that the editor has seen. If
 // somebody else has changed the event since, the update is refused, so that no change is
-// overwritten unseen.
+// overwritten unseen. An event that has ended can't change, and neither can its currency and its sort of product once it
+// has ticket types. An equal record changes nothing.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)

@@ -9,9 +9,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// decideExtend gives an unpaid order its window once more, but not beyond the end of its ticket types' sale.
-// Its reservations stay as they are, because its keepers give nothing back before they are told that the order
-// has ended.
+// decideExtend gives an unpaid order its window once more, but not beyond the end of its ticket types' sale. It is
+// refused if the order has ended, if the event allows no more time or if the order has got it MaxExtensions times. A
+// repeat changes nothing. The order's reservations stay as they are, because its keepers give nothing back before they
+// are told that the order has ended.
 func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	o := b.findMade(c.Order)
 	if o == nil {

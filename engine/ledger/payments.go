@@ -21,8 +21,9 @@ const (
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
-// decideBegin opens an attempt to pay, or returns the one that is open. An attempt by the order's payment link
-// neither ends the buyer's own attempts nor gives the order more time.
+// decideBegin opens an attempt to pay, or returns the one that is open. An open one that has to give way (givingWay)
+// ends first. Too many attempts are refused. A new attempt of the buyer gives the order time to pay, in general only
+// once; one by the order's payment link neither ends the buyer's own attempts nor gives the order more time.
 func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	o, d := b.findPayable(t, c.Order)
 	if o == nil {
@@ -138,7 +139,9 @@ func (b *Book) decideAddress(c OpenPayment, at int64) engine.Decision {
 }
 
 // decideReport acts on what the provider says about an attempt. Money for an order whose record the ledger has
-// ends in a sale or in a refund, no matter when it comes, and money that is reported again changes nothing.
+// ends in a sale or in a refund, no matter when it comes, and money that is reported again changes nothing. Money below
+// the price only makes the attempt underpaid, as long as the order is unpaid. While the order's stock is taken again, a
+// repeat of the report that caused that waits, and any other report is refused as UNAVAILABLE.
 func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision {
 	o := b.Find(c.Order)
 	if o == nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // decidePlace asks every keeper for its line, except the wallet, which is asked last (createOrder). The caller
-// waits (Decision.WaitKey) until all have granted, one has refused, or placeMillis are over.
+// waits (Decision.WaitKey) until all have granted, one has refused, or placeMillis are over. It asks nobody if the
+// event does not sell, its capacity is used up or a velocity rule refuses. A repeat gets the answer of the first.
 func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	// A repeat must get its first answer even if the order would be refused by now, so nothing is checked before.
 	if d, known := b.decideKnown(c); known {

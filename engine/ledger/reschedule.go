@@ -26,7 +26,8 @@ type moving struct {
 }
 
 // decideReschedule asks the calendar for a ticket's new place. The caller waits until the calendar has
-// answered. While another move of the order waits, it is refused as UNAVAILABLE.
+// answered. A ticket that has that place already is answered at once. While another move of the order waits, or while
+// the calendar has not acknowledged an earlier message about the order, it is refused as UNAVAILABLE.
 func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decision {
 	o, _ := b.recallOrder(t, c.Order, c.Record, at)
 	if o == nil || !t.Exists {

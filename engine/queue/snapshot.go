@@ -38,7 +38,7 @@ func (s *State) Freeze() any {
 }
 
 // Thaw returns the state that a decoded snapshot describes, with the places ordered anew. It returns an error if its
-// lists don't fit, and does not check the state (Check), which takes long.
+// lists don't fit. It does not check the state (Check).
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Persons) != len(f.Issued) {

@@ -123,7 +123,7 @@ func refuseInvalid(message string) engine.Decision {
 }
 
 // decideAttach attaches a map. The same version of the same map stays attached with its holds, and only its mode and
-// hold time change. Another map is refused while a seat is sold. It ends all selections, blocks and prices.
+// hold time change. Another map is refused while a seat is sold; attaching it ends all selections, blocks and prices.
 func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.Mode = cmp.Or(c.Mode, Reserved)
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)

@@ -15,7 +15,8 @@ type pick struct {
 	fail Reason
 }
 
-// decideHold makes those of the wanted seats that can be held the shopper's whole selection. The rules of
+// decideHold makes those of the wanted seats that can be held the shopper's whole selection: other seats that the
+// shopper has held are free again. The answer names the seats that can't be held, with the reasons. The rules of
 // companions and gaps come after the look-up: they judge only the seats that would be held.
 func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	switch {
@@ -94,8 +95,9 @@ func seatsOf(picks []pick) []int32 {
 }
 
 // settleSelection makes seats, each free or the holder's own, the holder's selection, and returns when the
-// selection ends. If nothing changes, there is no fact. The decision has a reply only if the asker
-// has too many seats.
+// selection ends. A selection that keeps a seat gets the time of a hold again, but, unless the shopper has asked for
+// more time (Extend), no more than longest times that time in all. If nothing changes, there is no fact. The decision
+// has a reply only if the asker has too many seats.
 func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
 	f := &HeldFact{Holder: holder, Principal: by.Principal, At: at, Since: at, Until: at + s.holdTime, Network: by.Network}
 	if own == nil {

@@ -84,7 +84,8 @@ func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string
 	return found, nil
 }
 
-// lockTickets makes sure that the rows of tickets exist, and locks them in the order of their keys.
+// lockTickets locks the rows of tickets in the order of their keys, and writes those that the follower has not written
+// yet. It returns ErrNotFound if one of the tickets does not exist.
 // Two calls that locked the same rows in different orders could wait for each other for ever.
 func (s *Store) lockTickets(ctx context.Context, tx pgx.Tx, tickets []Place) (events, serials []int64, err error) {
 	for _, t := range tickets {

@@ -103,9 +103,10 @@ ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET last = message_threads.las
 	return added, nil
 }
 
-// checkMessages counts a buyer's messages to an organization within LimitTime, without the message id, because a
-// repeated request must not count itself. It takes an advisory lock on buyer and organization until the transaction
-// ends: two simultaneous messages could otherwise both see one message less than the limit.
+// checkMessages counts a buyer's messages to an organization within LimitTime, and returns a *TooManyMessages if there
+// are limit already. The message id does not count, because a repeated request must not count itself. It takes an
+// advisory lock on buyer and organization until the transaction ends: two simultaneous messages could otherwise both
+// see one message less than the limit.
 func checkMessages(ctx context.Context, tx pgx.Tx, t *Thread, id uuid.UUID, limit int) error {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('messages', $1))`, t.Buyer^t.Org<<32); err != nil {
 		return err

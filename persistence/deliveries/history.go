@@ -98,7 +98,7 @@ func refuseMissing(d *Delivery, refusal error) error {
 
 // add adds a delivery to the queue of an active endpoint and wakes a deliverer, in one transaction.
 // The endpoint stays locked against changes until the end, so that it can't be disabled between the
-// check and the insert.
+// check and the insert. It returns nil if there is no such endpoint, and ErrDisabled if it is not active.
 func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
 	var d *Delivery
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -23,8 +23,8 @@ type Position struct {
 }
 
 // Positions returns how far all followers have come, from their saved positions, in the writers of
-// the journal. A follower that has never applied a batch is missing, and so are the writers in a
-// database that is known not to answer.
+// the journal. A follower that has never applied a batch is missing, and so are the writers that a follower has read to
+// their end, and those in a database that is known not to answer.
 func Positions(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) ([]Position, error) {
 	writers, err := from.Writers(ctx)
 	if err != nil && !errors.Is(err, persistence.ErrAway) {

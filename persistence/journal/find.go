@@ -22,7 +22,8 @@ type Place struct {
 }
 
 // Locate returns where facts were committed. Fact i is fact number seqs[i] of the stream streams[i], and must be the
-// last fact of its record. The i-th place of the result is the place of fact i.
+// last fact of its record. The i-th place of the result is the place of fact i: Dropped if the journal has dropped the
+// fact, and zero if it has no such fact.
 func (j *Reader) Locate(ctx context.Context, streams, seqs []int64) ([]Place, error) {
 	const written = `
 SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, 0), r.batch IS NULL

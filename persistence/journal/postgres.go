@@ -210,7 +210,8 @@ func (j *Postgres) fail(err error) {
 }
 
 // Claim raises the epoch of the actor's stream. It also notes the actor in wakes, so that the actor is woken if the
-// node crashes. After an error the claim may or may not have been made, so the caller claims again.
+// node crashes. If the shard has moved to another place, it returns ErrOtherMap and claims nothing. After any other error
+// the claim may or may not have been made, so the caller claims again.
 func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	if j.ctx.Err() != nil {
 		return Claim{}, ErrClosed

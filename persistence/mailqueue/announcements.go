@@ -149,7 +149,8 @@ type changer struct {
 }
 
 // Work tells the holders what is new to them, if anything is. Until is the time of the event's last
-// change: people who bought after it saw the new values when they bought, so they get no mail.
+// change: people who bought after it saw the new values when they bought, so they get no mail. Of an event that was
+// cancelled, completed or removed nothing more is told.
 func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		was, err := readAnnounced(ctx, tx, job.Args.Event)

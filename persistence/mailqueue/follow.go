@@ -69,7 +69,7 @@ func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
 // queueAsking queues a mail that somebody asked for in its reader's name, unless a mail about the
 // same subject was queued within the pause. l.Org is the organization that the mail is about. A
 // reader who has unsubscribed from that organization gets such a mail only once in suppressedIn,
-// whatever it is about.
+// whatever it is about. To an address whose mails bounce, or that has called one spam, nothing is queued.
 func (o *Queue) queueAsking(ctx context.Context, tx pgx.Tx, l Mail, subject string, pause time.Duration) error {
 	// Rows of organization 0 suppress the mails of all organizations, because mails to the address
 	// bounce or were called spam.

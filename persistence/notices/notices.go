@@ -96,7 +96,7 @@ func New(pool *pgxpool.Pool) (*Store, error) {
 
 // Add makes a notice durable, and inserts the job that acts on it. If a notice comes again, it gets another job
 // when askEvery has passed since the last one: when the notice came first, the provider's answers may not have
-// shown the money yet.
+// shown the money yet. A notice that is about no attempt and no dispute gets no job.
 func (s *Store) Add(ctx context.Context, n *Notice) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const insert = `

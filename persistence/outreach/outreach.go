@@ -34,9 +34,9 @@ type Follower struct {
 	Name   string
 }
 
-// Follow makes an address follow an organization, even if it had left. The caller must have made sure that the
-// owner of the address wants that, for example by a link in a mail. An address keeps the name that is known if
-// name is empty, or if it follows already.
+// Follow makes an address follow an organization, even if it had left, and ends its unsubscription from the
+// organization's mails. The caller must have made sure that the owner of the address wants that, for example by a link
+// in a mail. An address keeps the name that is known if name is empty, or if it follows already.
 func (s *Store) Follow(ctx context.Context, org int64, email, name string) error {
 	const follow = `
 INSERT INTO org_followers AS f (org, email, name, following) VALUES ($1, $2, $3, true)

@@ -146,8 +146,8 @@ type Version struct {
 var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
 
 // Load returns the latest complete snapshot before another one, or the zero Version and nil if
-// there is none. Before means by epoch and then by seq, whatever wrote it later. It returns an error if a part is
-// missing, and does not go on to an earlier snapshot: the caller may ask for that.
+// there is none. The order of snapshots is that of their epochs and then of their seqs. If a part is missing, it returns
+// an error, and does not go on to an earlier snapshot.
 func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `
 SELECT epoch, seq, EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (s.stream_id, s.epoch, s.seq)), part, l.parts, state

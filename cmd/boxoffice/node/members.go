@@ -42,7 +42,8 @@ type membership interface {
 func (c *Config) clustered() bool { return c.Cluster != "" }
 
 // listenForLinks opens the address on which other nodes connect, and fills in this node's entry for the list of members.
-// It comes before the node joins, because the entry names the address. A node that is alone gets no such address.
+// It comes before the node joins, because the entry names the address. A node that is alone gets no such address. A
+// node of a cluster with a private Postgres is refused, because the nodes share one database.
 func (n *Node) listenForLinks(ctx context.Context) error {
 	n.self = members.Member{ID: n.cfg.Node, Name: n.cfg.Node}
 	if !n.cfg.clustered() {

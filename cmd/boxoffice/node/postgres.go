@@ -143,7 +143,7 @@ type Schema struct{ Before, After, Known int32 }
 
 // Migrated migrates the schema of home and of the journal's databases, which may be home alone.
 // With moved it also drops the journal's entries in home, which were copied to the journal's own
-// database before.
+// database before. It returns the version of home's schema before and after, and the newest that this binary knows.
 func Migrated(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool, moved bool) (s Schema, err error) {
 	conn, err := home.Acquire(ctx)
 	if err != nil {

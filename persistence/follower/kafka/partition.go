@@ -106,9 +106,9 @@ func (p *partition) readPosition(ctx context.Context) error {
 	return nil
 }
 
-// fetchFacts waits for messages and reads them, at most one answer of Kafka's, which may have none. It skips messages
-// that others than the relay have written. It returns what comes before a message that can't be read, and the error only
-// if that is the first one.
+// fetchFacts waits for messages and reads them, at most one answer of Kafka's, which may have none. Messages that others
+// than the relay have written are among them, marked as not ours. It returns what comes before a message that can't be
+// read, and the error only if that is the first one.
 func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
