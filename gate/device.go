@@ -142,9 +142,9 @@ func (d *Device) Close() error {
 }
 
 // Scan returns the verdict on a code of somebody who comes in or goes out. A device that is online asks the service; if
-// that does not answer, or if the device is offline, it decides alone. It stores the decision before it returns. Somebody
-// who has just passed is let through again, and nothing is stored. If Scan returns an error, nobody may be let in: the
-// device could not store its decision, or the service refuses to talk to the device.
+// that does not answer, or if the device is offline, it decides alone. It stores a decision before it returns it; an
+// undecided code is not stored, and neither is the repeated scan of somebody who has just passed. If Scan returns an
+// error, nobody may be let in: the device could not store its decision, or the service refuses to talk to the device.
 func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online
