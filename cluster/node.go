@@ -69,7 +69,7 @@ type Config struct {
 	MaxInFlight   int64         // most commands of one actor at a time: beyond it Ask is refused, and beyond four times as many a Tell is dropped (default 8,192)
 	MaxBacklog    int           // most entries that wait in the journal: beyond it every Ask is refused (default 65,536)
 	IdleAfter     time.Duration // after so long without a command an actor is put away (default 10 min)
-	SnapshotEvery int64         // least number of facts between two snapshots of an actor (default 50,000)
+	SnapshotEvery int64         // how many facts may follow a small snapshot of an actor before the next one (default 50,000)
 }
 
 // Wakes notes when actors that are not loaded want to be woken.

@@ -17,7 +17,7 @@ const (
 	metricsWithin = 10 * time.Second
 )
 
-// startMetrics serves /metrics on a listener of its own if the knob is set. That listener is for
+// startMetrics serves /metrics on a listener of its own, if BOXOFFICE_METRICS_LISTEN is set. That listener is for
 // Prometheus, at an address that buyers cannot reach.
 func (n *Node) startMetrics(ctx context.Context) error {
 	if n.cfg.MetricsListen == "" {

@@ -43,7 +43,7 @@ const SimKey = "sk_test_boxoffice_simulator"
 // them.
 const SimPayPalKey = "boxoffice:" + SimKey
 
-// startProfiles serves Go's profiles (pprof) on a listener of its own if the knob is set.
+// startProfiles serves Go's profiles (pprof) on a listener of its own, if BOXOFFICE_PPROF_LISTEN is set.
 func (n *Node) startProfiles(ctx context.Context) error {
 	if n.cfg.Pprof == "" {
 		return nil

@@ -115,8 +115,8 @@ func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard
 	return nil
 }
 
-// OpenPool connects to a database with the settings that every node needs. The knob is named in
-// errors, so that an operator knows what to mend. The valve may be nil.
+// OpenPool connects to a database with the settings that every node needs. knob is the name of the setting that has the
+// URL; errors name it, so that an operator knows what to mend. The valve may be nil.
 func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // The functions below give commands and tests access to the parts of a node that has started.
 
-// Config returns the node's knobs, with defaults filled in.
+// Config returns the node's settings, with defaults filled in.
 func (n *Node) Config() *Config { return n.cfg }
 
 // Pool returns the connections to home, the database of everything but a journal apart.
