@@ -67,8 +67,8 @@ var patience = sync.Pool{New: func() any {
 }}
 
 // Wait returns the reply, or ctx's error if ctx ends first, or ErrUnavailable if shut is closed first. shut may be
-// nil. It looks at ctx and shut only after the time soon. The caller must not use the call afterwards: it is used again
-// for another command.
+// nil. It looks at ctx and shut only after the time soon. The caller must not use the call afterwards, because it may
+// be used for another command by then.
 func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, error) {
 	t, _ := patience.Get().(*time.Timer)
 	t.Reset(soon)

@@ -27,7 +27,7 @@ type Details struct {
 	Tags         []string        `cbor:"9,keyasint,omitempty"`
 	Visibility   string          `cbor:"10,keyasint"`
 	StartAt      int64           `cbor:"11,keyasint"`
-	EndAt        int64           `cbor:"12,keyasint,omitempty"` // unix milliseconds; 0 for a digital product, which is always available
+	EndAt        int64           `cbor:"12,keyasint,omitempty"` // unix milliseconds; 0 if there is no end, as for a digital product that is always available
 	Timezone     string          `cbor:"13,keyasint"`
 	VenueType    string          `cbor:"14,keyasint"`
 	Capacity     int64           `cbor:"15,keyasint"` // NoCapacity or 1-1,000,000
