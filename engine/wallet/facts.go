@@ -11,7 +11,7 @@ const (
 	typeTold    engine.FactType = 2
 )
 
-// Entered adds an entry to the ledger.
+// Entered adds an entry to the wallet.
 type Entered struct {
 	Entry Entry  `cbor:"1,keyasint"`
 	Print uint64 `cbor:"2,keyasint,omitempty"` // hash of the movement's content; 0 in the fact that ends it

@@ -90,7 +90,7 @@ func (k EntryKind) String() string {
 	}
 }
 
-// Entry is one line of the ledger. Money is in minor units.
+// Entry is one line of the wallet's ledger. Money is in minor units.
 type Entry struct {
 	ID        EntryID   `cbor:"1,keyasint"` // id of the movement
 	Kind      EntryKind `cbor:"2,keyasint"`
