@@ -21,8 +21,8 @@ type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
 	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil: as Pool connects
 	Node string          // this node's name; only one process at a time may use it
-	// Version is the shard map's version, or 0 for a journal in one database. A claim is refused while the
-	// database has another version.
+	// Version is the version of the shard's place (Shard.Version), or 0 for a journal in one database. A claim is
+	// refused while the database has another version.
 	Version int32
 	Valve   *persistence.Valve // valve before the database of a shard; nil without shards
 	Log     *slog.Logger
