@@ -20,7 +20,8 @@ import (
 	"boxoffice/engine/inventory"
 )
 
-// eventPage shows an event as everybody sees it, with its ticket types and their stock.
+// eventPage shows an event as everybody sees it, found by its slug: with its ticket types, their stock and the lowest
+// price, with its slots if it is a reservation calendar, and with what everybody may see of its course if it has one.
 func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	number, err := h.Pages.FindNamed(c.Context, h.Known, in.Slug)
 	if err != nil {
@@ -52,7 +53,10 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 	return v, nil
 }
 
-// publicEvent returns an event as everybody may see it, without its ticket types.
+// publicEvent returns an event as everybody may see it, without its ticket types. It leaves out what is for the
+// organization alone, and the link of a digital product, which only its buyers may see. It adds the organizer, the
+// schedule, the sections and the page's looks, and shows each hosted file by its full address. A reservation calendar
+// has no start and end, but says whether booking is open.
 func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)

@@ -23,7 +23,8 @@ func defaultCalendar() calendar.Config {
 }
 
 // editCalendar writes the fields that are sent into a calendar's configuration, and returns what is wrong with
-// them.
+// them. A list that is sent replaces the whole former list. editCalendar writes faulty values too, so the caller must
+// drop conf if there are issues. Mode date_time without slots is an issue even if neither was sent.
 func editCalendar(conf *calendar.Config, f *api.ReservationFields) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {

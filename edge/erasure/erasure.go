@@ -167,7 +167,8 @@ func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 }
 
 // refuseIfActive refuses with ACTIVE_TICKETS while the person holds paid tickets for events or
-// bookings that are still to come.
+// bookings that are still to come (isActive). The refusal names these events, each once. It stops
+// searching once it has namedMost of them.
 func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Time) error {
 	// The refusal names each event once.
 	var active []int64 // numbers of events

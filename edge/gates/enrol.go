@@ -156,8 +156,8 @@ func refuseCode(err error) error {
 	return err
 }
 
-// listGates returns a page of the keys of gates' devices, the newest first, with the events of
-// each.
+// listGates returns a page of the keys that an organization's devices at gates have, the newest
+// first. Each has its events, its state and the time of its last use, but not the key itself.
 func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.EnrolledGate], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -126,6 +126,8 @@ func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte,
 	return key, err
 }
 
+// start starts a worker process and notes that it runs, so that Stop can kill it. After Stop it ends the
+// process at once and refuses with UNAVAILABLE.
 func (h *Hasher) start() (*worker, error) {
 	w, err := startWorker(h.program)
 	if err != nil {
@@ -141,6 +143,7 @@ func (h *Hasher) start() (*worker, error) {
 	return w, nil
 }
 
+// end kills a worker process and forgets it.
 func (h *Hasher) end(w *worker) {
 	h.mu.Lock()
 	delete(h.running, w)
@@ -171,6 +174,8 @@ type worker struct {
 	rested time.Time // the time when its rest from the last key will be over
 }
 
+// startWorker starts our own program with the argument Command, as a process that Key sends one password
+// after another to. It does not wait until the process is ready.
 func startWorker(program string) (*worker, error) {
 	cmd := exec.Command(program, Command) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
 	setOwnSession(cmd)

@@ -56,6 +56,9 @@ func FindNamed(base string, in any) []Named {
 	return findNamedIn(nil, base, reflect.ValueOf(in), "", "")
 }
 
+// findNamedIn appends to found the files that v names, and rewrites their links in v. tag is the format of the field
+// that v comes from, and path is the path of that field. It follows pointers, slices, structs and Opts. The members of
+// an embedded struct have the path of the struct around it.
 func findNamedIn(found []Named, base string, v reflect.Value, tag, path string) []Named {
 	switch v.Kind() { //nolint:exhaustive // no other kind holds a text
 	case reflect.Pointer:

@@ -57,7 +57,8 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 var linkOver = &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
 
 // ownerOf checks that the caller owns the account: by the password if the request has one, or else by the
-// session of the request.
+// session of the request, which must be one of the account's. by says which of the two proved it, as the password's
+// hash or as the session. A wrong password and an account without a password get the same refusal after the same time.
 func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by accounts.Owner, err error) {
 	if password == "" {
 		if c.Principal.User != u.ID {

@@ -148,8 +148,10 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// readChanges reads the changes of the last seconds and makes this node forget what it proved about
-// their subjects.
+// readChanges reads the changes of the last seconds (watchBack) and makes this node forget what it proved about
+// their subjects. It also reads the signing keys again if these have changed. If all of this succeeds, it notes that
+// every change before this look has been seen (changes.checked). If something fails, it logs that and leaves the
+// note as it was, so that proofs are soon not trusted any more (watchTrust).
 func (w *Watch) readChanges(ctx context.Context) {
 	// A change that is committed after this moment may not be among the notes, so only changes before it count
 	// as seen.

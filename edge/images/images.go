@@ -1,7 +1,7 @@
 // Package images makes the sizes in which an uploaded image is shown, in a process of its own. Only
 // such a process decodes strangers' images. It has limits of memory, time and pixels, and does not
-// get the node's environment. Decoders in C (WebP, AVIF) run in WebAssembly. The sizes have none of
-// the original's metadata.
+// get the node's environment. The libraries in C that decode WebP and AVIF and that encode WebP run in
+// WebAssembly. The sizes have none of the original's metadata.
 //
 // A program that uses a Maker is also the worker: if it is called with the argument Command, it
 // calls Work and does nothing else. A Maker starts a process for each image, which has ended when

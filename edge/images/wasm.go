@@ -26,7 +26,7 @@ var avifModule []byte
 // needs more is refused.
 const memoryPages = 32 << 10
 
-// module is a library in WebAssembly that runs for one image. Memory that it allocates is never
+// module is one of the C libraries (WebP, AVIF), compiled to WebAssembly, that runs for one image. Memory that it allocates is never
 // freed, because the process ends after the image.
 type module struct {
 	api.Module
@@ -93,7 +93,7 @@ func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	return all, nil
 }
 
-// decoder decodes the first picture of a file with a library. in and size are the address and
+// decoder decodes the first picture of a file with the library for its format. in and size are the address and
 // length of the file in the module's memory, and facts is the address of the library's answers
 // there.
 type decoder struct {
@@ -101,7 +101,7 @@ type decoder struct {
 	in, size, facts uint64
 }
 
-// beginPicture starts a library with a file and reads four facts about the picture: width, height,
+// beginPicture starts the library, gives it the file and reads four facts about the picture: width, height,
 // bits per color, and whether it is an animation. It checks the size before any pixel is decoded.
 func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	if d.module, err = openModule(zipped); err != nil {

@@ -62,8 +62,9 @@ func Work(mediaType, path, folder string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(made)
 }
 
-// makeSizes decodes the image once and writes each size as JPEG and as WebP into the
-// folder.
+// makeSizes decodes the image once and writes the sizes "web", "thumbnail" and "og" into the folder, each
+// as JPEG (on white, because JPEG has no transparency) and as WebP. The Made that it returns says how
+// large each file is, and whether the image has transparent pixels.
 func makeSizes(mediaType, path, folder string) (*Made, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -97,8 +98,9 @@ func makeSizes(mediaType, path, folder string) (*Made, error) {
 	return made, nil
 }
 
-// decodeUpright decodes an image, reduces it to the largest size and turns it upright. It turns the
-// image last, because the reduced image has fewer pixels.
+// decodeUpright decodes an image, reduces it if a side is longer than webSide, the largest size that
+// we keep, and turns it upright. It turns the image last, because the reduced image has fewer pixels.
+// An image that cannot be decoded or has too many pixels results in an unfit error.
 func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	var img image.Image
 	var err error

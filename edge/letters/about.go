@@ -38,7 +38,8 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 
 // describePart adds to an event (What, Visits and the sums) the part of an order that a letter is about: either
 // the tickets of ticketsOf, each with its seat and its own date, or, if there are none, the whole order
-// with its total.
+// with its total. A letter about tickets that the reader has lost (RefundDue, TicketVoid, TransferTaken) also marks a
+// visit as cancelled, unless the reader has another ticket for the same date.
 func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)
 	if len(tickets) == 0 {
@@ -205,9 +206,11 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	return written(mail.RefundProcessed(to, about, e, b), nil)
 }
 
-// writeRefundDue makes the mail that says that money will go back. The mail goes to the buyer, unless the ticket
-// was passed on: then it goes to the person who asked for the refund, and the buyer gets a mail only when the
-// money has moved (RefundProcessed).
+// writeRefundDue makes the mail that says that money will go back. For a withdrawal from the purchase it is
+// OrderWithdrawn, which also confirms when the withdrawal was received. For any other refund it is RefundDue: it
+// goes to the buyer or, if the ticket was passed on, to the person who asked for the refund. The buyer then gets a
+// mail only when the money has moved (RefundProcessed). For RefundDue of a sold order it also sets e.GivenBack,
+// which cancels the reader's calendar entry: true if no ticket of the order is left to the reader.
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
 	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason, ByHand: isByHand(l, o)}
 	addEnded(&b, l, o)

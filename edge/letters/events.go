@@ -18,7 +18,9 @@ import (
 )
 
 // writeEvent makes a mail about a change or a cancellation of an event to a person who has tickets
-// of it.
+// of it. It makes no mail about a change that was taken back, that no reader would see, or whose event
+// has been cancelled since. If the time was moved, the mail says until when buyers may ask for their
+// money back.
 func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	e, err := h.Read.EventByNumber(ctx, l.Event)
 	if err != nil {

@@ -392,7 +392,9 @@ func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	return nil
 }
 
-// writeAttendee makes the mail with a person's own tickets of an order that somebody else bought.
+// writeAttendee makes the mail with a person's own tickets of an order that somebody else bought: those that the
+// person still holds, or only l.Ticket if the letter names one. It makes no mail if none is left. The mail shows at
+// most mail.MaxTickets of them, and its calendar file has only the visits of these tickets.
 func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, o *order.Order, e *mail.Event, p *live.Page) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {

@@ -13,7 +13,9 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writeWaitlist makes a mail to a person who waits for tickets or has waited.
+// writeWaitlist makes a mail to a person who waits for tickets or has waited: to confirm the address, that the
+// person is on the list, that tickets are offered, or that an offer has expired. It makes no mail once the event has
+// ended, nor about an offer whose time is over.
 func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {

@@ -128,10 +128,17 @@ func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
 	return Verdict{Allowed: true, Limit: perMinute, Remaining: int((at + each*int64(perMinute) - full) / each), Reset: time.Unix(0, full)}
 }
 
+// allowUnlimited is the verdict where there is no limit.
 func allowUnlimited(now time.Time) Verdict {
 	return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
 }
 
+// count adds n requests to the subject's bucket if all of them fit, and otherwise adds none and says in Retry when
+// they would fit. A negative n takes requests back, but never beyond a full bucket. With a limit below 1 it allows
+// everything and counts nothing.
+//
+// Of a bucket only one time is stored: when it will be full again if nothing more comes. Each request moves that time
+// on by span/most. It may lie at most span ahead of now.
 func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n int64) Verdict {
 	if most < 1 {
 		return allowUnlimited(now)

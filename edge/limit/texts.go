@@ -23,9 +23,9 @@ type Texts struct {
 // NewTexts makes empty counts. scale multiplies the limit.
 func NewTexts(scale float64) *Texts { return &Texts{New(textMegabytes), scale} }
 
-// Change counts a change of a record, or refuses it with VELOCITY_LIMITED. name identifies the
-// record among those that the operation changes. It must be the same however the request spells the
-// record's id.
+// Change counts a change of a record, or refuses it with VELOCITY_LIMIT_EXCEEDED and the time after
+// which it would be allowed. name identifies the record among those that the operation changes. It
+// must be the same however the request spells the record's id.
 func (t *Texts) Change(c *route.Call, name ...any) error {
 	most := Scale(RuleTexts.Most, t.scale)
 	v := t.table.TakeWithin(t.table.Of(c.Op.ID, fmt.Sprint(name...)), most, RuleTexts.Span, c.Now)

@@ -129,7 +129,7 @@ func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Re
 }
 
 // claimName gives the name in t to the code with a number, in place of its former name. It refuses
-// with CODE_EXISTS if another code has the name. The table of names decides that, because the actor
+// with CODE_ALREADY_EXISTS if another code has the name. The table of names decides that, because the actor
 // of a code knows no other codes.
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
 	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})

@@ -14,7 +14,7 @@ import (
 
 // The law lets the buyer of something digital withdraw from the purchase without a reason, for 14 days after the
 // order's completion, as long as nothing that the order delivers was opened. These are the reasons that the refusal
-// NO_WITHDRAWAL gives. An order whose tickets were all passed on is refused as used.
+// WITHDRAWAL_NOT_POSSIBLE gives. An order whose tickets were all passed on is refused as used.
 const (
 	notDigital = "not_digital"
 	waived     = "waived"
@@ -61,8 +61,10 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	return v, nil
 }
 
-// findWithdrawable returns the tickets of an order that its buyer may give up, or a refusal with
-// the reason why there are none.
+// findWithdrawable returns the tickets of a digital order that its buyer may give up: those that are left and
+// that nobody else holds. If anything of the order was opened or its course was begun, none may be given up. The
+// refusal is WITHDRAWAL_NOT_POSSIBLE with one of the reasons above. It is REFUND_NOT_ELIGIBLE if the order is not
+// paid, or if there already is a refund that covers its first ticket that is left.
 func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
 	no := func(reason string) error { return engine.Refuse(engine.NoWithdrawal, route.Reason{Reason: reason}) }
 	switch {

@@ -65,7 +65,8 @@ func isUnreserved(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// maxPlainParam is the most bytes of a path parameter that is not text. A row may only set a lower bound.
+// maxPlainParam is the most bytes of a path parameter that is not text. A row's
+// maxLength can make the limit smaller, not larger.
 const maxPlainParam = 128
 
 // plainParam reports whether a value consists only of characters that ids have. A value of dots alone is refused:

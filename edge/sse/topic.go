@@ -27,7 +27,7 @@ const snapshotLife = time.Second
 // Event is one event of a stream.
 type Event struct {
 	Name string
-	Data []byte // without line breaks, as JSON is
+	Data []byte // on one line, as compact JSON is: it becomes one data field of the stream
 }
 
 // Source is what a topic shows. The topic calls it from one goroutine at a time. Its methods must
