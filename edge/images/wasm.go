@@ -26,8 +26,8 @@ var avifModule []byte
 // needs more is refused.
 const memoryPages = 32 << 10
 
-// module is one of the C libraries (WebP, AVIF), compiled to WebAssembly, that runs for one image. Memory that it allocates is never
-// freed, because the process ends after the image.
+// module is one of the C libraries (WebP, AVIF), compiled to WebAssembly, that runs for one image.
+// Memory that it allocates is never freed, because the process ends after the image.
 type module struct {
 	api.Module
 	ctx context.Context

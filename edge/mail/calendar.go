@@ -28,9 +28,11 @@ type Visit struct {
 	Cancelled  bool // the visit's tickets admit nobody any more
 }
 
-// When returns the visit's time in words, after its label if it has one, in the place's time zone.
+// When returns the visit's time in words, in the place's time zone and after its label if it has one. For a whole
+// day it returns only the day and the name of the time zone.
 func (v Visit) When(l Language) string { return v.describeVisit(wordsOf[l]) }
 
+// describeVisit does what When does, with the words of a language. The label stays as the organizer wrote it.
 func (v Visit) describeVisit(w *words) string {
 	if v.AllDay {
 		return w.showDay(v.Start) + " (" + v.Start.Location().String() + ")"
@@ -57,6 +59,8 @@ func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l
 // HasCalendar reports whether Calendar returns a file: whether the event has a start or a visit.
 func (e *Event) HasCalendar() bool { return len(e.Visits)+len(e.Gone) > 0 || !e.Start.IsZero() }
 
+// makeCalendar does what Calendar does, with the words of a language. The visits in e.Gone are in the file as
+// cancelled. If everything in the file is cancelled, its method is CANCEL, and otherwise PUBLISH.
 func (e *Event) makeCalendar(w *words) *Calendar {
 	if !e.HasCalendar() {
 		return nil
@@ -145,7 +149,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// addVisit adds a visit to a calendar file.
+// addVisit adds a visit to a calendar file, with the event's title, place, page and revision. A time is written as
+// local time, for which the file must describe the zone, or in UTC if its local time occurs twice on that day. A
+// visit of a whole day is written as dates. The visit is cancelled if it says so itself or if the event is void.
 func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
@@ -199,7 +205,8 @@ func isAmbiguous(at time.Time) bool {
 }
 
 // describeZone describes the time zone of from between two times: each offset from UTC that holds in
-// between, with the moment when it began (RFC 5545, 3.6.5).
+// between, with the moment when it began (RFC 5545, 3.6.5). For a zone that never had another offset, that
+// moment is the beginning of 1970.
 func describeZone(from, to time.Time) *ics.VTimezone {
 	z := ics.NewTimezone(from.Location().String())
 	for at := from; ; {

@@ -198,6 +198,8 @@ func (c *Capture) List(limit int) ([]Captured, error) {
 // fs.ErrNotExist.
 func (c *Capture) Read(name string) (*Captured, error) { return c.read(name, true) }
 
+// read returns the captured mail with a name, with its texts, pictures and calendar file only if bodies is set. It
+// returns fs.ErrNotExist, also for a name that no captured mail can have.
 func (c *Capture) read(name string, bodies bool) (*Captured, error) {
 	if !namePattern.MatchString(name) {
 		return nil, fs.ErrNotExist
@@ -260,6 +262,8 @@ func (m *Captured) readParts(contentType string, body io.Reader) error {
 	}
 }
 
+// readPart reads one part into the field of m for its type: HTML, plain text, calendar file or PNG picture. It reads
+// the parts of a part that is itself multipart, and ignores parts of other types.
 func (m *Captured) readPart(part *multipart.Part) error {
 	contentType := part.Header.Get("Content-Type")
 	media, _, _ := strings.Cut(contentType, ";")

@@ -53,6 +53,7 @@ var marks = template.FuncMap{
 	"ticket": func(picture htmltemplate.URL) string { return markBlock(ticketBlock, string(picture)) },
 }
 
+// markBlock returns a line of a template's output that begins a block, or that is one row of it.
 func markBlock(kind string, parts ...string) string {
 	return beginBlock + strings.Join(append([]string{kind}, parts...), betweenParts)
 }
@@ -90,7 +91,9 @@ type block struct {
 	Picture htmltemplate.URL  // the picture of a ticket's code; "": none
 }
 
-// readBlocks splits the output of a "body" template into blocks.
+// readBlocks splits the output of a "body" template into blocks. An empty line ends a block, and so does the mark of
+// another block. Rows of one kind that follow each other become one block. The lines after the marks small and ticket
+// belong to their block; lines without a mark are a paragraph.
 func readBlocks(source string) (blocks []block) {
 	var open *block // the block to which the next line belongs; nil: the next line begins a block
 	begin := func(b block) {
@@ -177,6 +180,8 @@ func writeText(blocks []block, w *words) string {
 	return out.String()
 }
 
+// writeText writes one block as plain text. Rows become "label: value" with the values in one column. A quotation,
+// and a note among prices, begins with "> ". The lines of a ticket after its first are indented.
 func (b *block) writeText(out *strings.Builder, w *words) {
 	switch b.Kind {
 	case codeBlock:

@@ -147,8 +147,9 @@ type Ticket struct {
 // MaxTickets is how many of an order's tickets a mail shows at most. The order's page shows all of them.
 const MaxTickets = 20
 
-// OrderConfirmation brings a buyer the tickets, with QR codes as showTickets says, and the event's calendar file,
-// unless the buyer has passed all tickets on.
+// OrderConfirmation tells a buyer what was ordered for how much, and brings the tickets that the buyer still has, with
+// QR codes as showTickets says, and the event's calendar file. It says how many tickets others have by now. A buyer who
+// has passed all tickets on gets no calendar file. The calendar file of a void order removes the event's entry.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
@@ -503,6 +504,8 @@ func (e *Event) When(l Language) string {
 	return e.showTime(wordsOf[l], func(v Visit) string { return v.When(l) })
 }
 
+// showTime returns the times of the booked visits, each as the function visit describes it, or the event's own time if
+// nothing was booked, or "" if it has no start.
 func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	if len(e.Visits) > 0 {
 		all := make([]string, len(e.Visits))
@@ -520,6 +523,8 @@ func (e *Event) showTime(w *words, visit func(Visit) string) string {
 // Where returns the event's place in words, also "online"; "" if it has none.
 func (e *Event) Where(l Language) string { return e.showPlace(wordsOf[l]) }
 
+// showPlace does what Where does, with the words of a language: for an event in a hall its venue, address, city and
+// country, each cleaned by cleanLabel, and for an event that is also or only online a word for that.
 func (e *Event) showPlace(w *words) string {
 	var parts []string
 	if e.Hall {

@@ -160,8 +160,9 @@ func (d *describer) typeOf(f *field, s *schema) string {
 	return kind
 }
 
-// listBounds describes in words what a schema demands of a value, such as its length, its range or
-// a pattern.
+// listBounds describes in words what a schema demands of a value: how many characters, elements, members or
+// bytes it has, its range and steps, the values that are allowed, and a pattern. It returns no entry for what
+// the schema leaves open.
 func (d *describer) listBounds(s *schema) []string {
 	w, all := d.words, []string{}
 	between := func(least, most *int, what string) {

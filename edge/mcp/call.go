@@ -165,7 +165,7 @@ func textOf(v jsontext.Value) (text string, ok bool) {
 }
 
 // sayRefusal returns the text of a refusal for the model: code, status, message, details, when to
-// try again, and the request's id for support.
+// try again, and the request's id for support. If the body is not JSON, it has only the status.
 func (a *Answer) sayRefusal() string {
 	var envelope struct {
 		Error struct {

@@ -78,8 +78,9 @@ type content struct {
 // jsonSchema returns the schema of the content of type application/json, or nil if there is none.
 func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
 
-// addTools adds a tool for each row that takes and answers JSON, except those that only payment
-// providers call.
+// addTools adds a tool for each row that takes and answers JSON, except those that only payment providers
+// call, to the server and to s.tools. A row that streams, takes a file or the raw body, or answers with
+// bytes gets no tool. addTools fails if the OpenAPI document (s.Document) lacks an operation.
 func (s *Server) addTools(server *sdk.Server) error {
 	var d document
 	if err := json.Unmarshal(s.Document, &d); err != nil {
@@ -136,8 +137,9 @@ func annotateTool(op *route.Op) *sdk.ToolAnnotations {
 	}
 }
 
-// describeInput writes the parameters of the path and the query and the members of the body into
-// one schema, input, and notes in t where each argument belongs.
+// describeInput writes the parameters of the path and the query and the members of the body into one
+// schema, input, and notes in t where each argument belongs. It leaves out headers. An operation that knows
+// its repeats by an Idempotency-Key gets an optional argument for the key instead.
 func (t *tool) describeInput(d *document, o *operation, input map[string]any) {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range o.Parameters {
@@ -209,8 +211,9 @@ func (d *document) selfContained(schema map[string]any) map[string]any {
 	return out
 }
 
-// copySchema copies a part of a schema with references to $defs, and adds the components that the
-// part refers to to definitions.
+// copySchema returns a copy of a part of a schema, in which every reference to a component of the document
+// leads to $defs instead. It adds copies of these components, and of those that they refer to, to
+// definitions, unless they are there already.
 func (d *document) copySchema(part any, definitions map[string]any) any {
 	switch part := part.(type) {
 	case map[string]any:

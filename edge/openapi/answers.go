@@ -97,8 +97,10 @@ var serverSentEvent = map[string]any{
 		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
-// addAnswers completes the answer of success that the reflector has written, and adds all refusals
-// of the operation.
+// addAnswers completes the answer of success that the reflector has written: with its headers, and for
+// streams and bytes with their media types. It adds the answers 206 and 416 for operations that answer with
+// bytes, 304 for those with an ETag, all refusals of the operation, and 408 and 431, which every operation has.
+// Refusals that several operations share become components.
 func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
@@ -186,7 +188,8 @@ func exampleEnvelope(code engine.Code, message string, details any) any {
 }
 
 // describeErrors adds to the document the schema of an error, an example of each code that some
-// operation uses, and the catalogue of all codes.
+// operation uses, and as x-error-codes the catalogue of all codes, with their status and message and
+// whether a retry makes sense.
 func (p *printer) describeErrors(ops []route.Op) error {
 	schema, err := p.reflector.Reflect(failure{})
 	if err != nil {

@@ -54,7 +54,8 @@ func addCommonHeaders(r *openapi31.Response) {
 }
 
 // addComponents adds the components that operations refer to and that come from no Go type:
-// headers, parameters and answers of the transport.
+// headers, parameters and answers of the transport. It also adds x-any-path, the answer of every path to
+// a method that the path does not have.
 func (p *printer) addComponents() {
 	c := p.spec.ComponentsEns()
 	headerOf := func(name, schema, description string) {

@@ -21,9 +21,9 @@ var (
 	apiPath   = reflect.TypeFor[api.Page]().PkgPath()
 )
 
-// schemaOptions teaches the reflector the types and rules of the package route: names of
-// types, types with a schema of their own, when null is allowed, and what the tags of a
-// field mean.
+// schemaOptions returns the options that teach the reflector the types and rules of the package
+// route: names of types, types with a schema of their own (writeSpecial), that lists are never
+// null, and what the tags of a field mean (mendField).
 func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 	return []func(*jsonschema.ReflectContext){
 		jsonschema.InterceptDefName(nameOf),
@@ -81,7 +81,8 @@ func isOfAnswer(c *jsonschema.ReflectContext) bool {
 
 // writeSpecial writes the schemas of three types that the reflector does not know: Money, which is
 // a number in requests and a decimal string in answers; free-form JSON; and an Opt, which is its
-// value or null.
+// value or null. For every other type it does nothing and returns false. done tells the reflector not to
+// write the schema itself.
 func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, err error) {
 	t := s.Value.Type()
 	for t.Kind() == reflect.Pointer {
@@ -155,8 +156,10 @@ var patterns = map[string]string{
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
 }
 
-// mendField corrects the schema of a field, so that it says what the package route demands of the
-// field by its tags.
+// mendField corrects the schema of a field, so that it says what the package route demands of the field by
+// its tags: whether it may be null, a pattern for a format that JSON Schema does not know, constraints that
+// are about the elements of a list, and a time that may be a date too. In answers it also makes every member
+// required that is not left out when empty.
 func mendField(f jsonschema.InterceptPropParams) {
 	s, tag := f.PropertySchema, f.Field.Tag
 	_, options, _ := strings.Cut(tag.Get("json"), ",")

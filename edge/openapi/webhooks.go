@@ -38,8 +38,9 @@ func (p *printer) describeWebhooks(types []webhook.Type) error {
 	return nil
 }
 
-// describeWebhook describes one type: the general body of a fact, narrowed to this type's
-// name and data.
+// describeWebhook adds one type to the document's webhooks: a POST with the general body of a fact, narrowed
+// to this type's name and data, with our headers and the answers that we expect. If nothing makes facts of
+// the type, the description says so.
 func (p *printer) describeWebhook(t *webhook.Type) error {
 	data, err := p.dataOf(t)
 	if err != nil {

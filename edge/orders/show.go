@@ -40,6 +40,8 @@ func (d *Desk) ShowPaid(c *route.Call, o *order.Order, r Reader) (*api.Order, er
 	return d.showCurrent(c, o, r, nil)
 }
 
+// showCurrent shows an order with what may change at any time (addCurrent). used has what the gates know of its
+// tickets.
 func (d *Desk) showCurrent(c *route.Call, o *order.Order, r Reader, used map[uint32]admission) (*api.Order, error) {
 	v, err := d.showOrder(c.Context, o, r, used, c.Now)
 	if err != nil {
@@ -54,6 +56,7 @@ func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, r Reader, at time
 	return d.showOrder(ctx, o, r, nil, at)
 }
 
+// showOrder shows an order's record and, if it is sold, its tickets as showTickets does.
 func (d *Desk) showOrder(ctx context.Context, o *order.Order, r Reader, used map[uint32]admission, now time.Time) (*api.Order, error) {
 	v := &api.Order{OrderRecord: view.Order(o, d.Known.PublicID(o.ID.Event()), d.Secrets.Event(o.ID.Event())), Tickets: []api.Ticket{}}
 	if !o.Sold() {
@@ -64,6 +67,9 @@ func (d *Desk) showOrder(ctx context.Context, o *order.Order, r Reader, used map
 	return v, err
 }
 
+// showTickets shows an order's tickets as the reader may see them: their codes, with QR payloads for the time now, and
+// their holder each only if the reader may (reader.Sees). A ticket in used has the status that its gate gave
+// it. A ticket that the order knows as given back is "refunded" even if the gates do not know that yet.
 func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
 	where, err := d.Feed.Where(ctx, o)
 	if err != nil {

@@ -140,7 +140,9 @@ func (p *Paper) drawRun(run shaping.Output, x, y float64, s Style, thicken bool)
 	}
 }
 
-// addOutline adds a letter's outline, at a point of the baseline, to the path.
+// addOutline adds a letter's outline to the path, each of its contours closed. x and y are the letter's
+// place on the baseline in mm, and scale is the mm of one unit of the font. The quadratic curves of
+// fonts become cubic ones, because PDF has no others.
 func (p *Paper) addOutline(segments []opentype.Segment, x, y, scale float64) {
 	var fromX, fromY float64
 	for i := range segments {

@@ -70,7 +70,8 @@ func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	return out, nil
 }
 
-// appendSorted appends the next value of the decoder, whatever its type.
+// appendSorted appends the next value of the decoder, whatever its type, in the form of sortKeys. depth is how deep
+// the value is nested; it returns errDepth beyond maxDepth.
 func appendSorted(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, errDepth

@@ -144,7 +144,9 @@ type Sim struct {
 // server has stopped. It is the one goroutine that Stop cannot wait for, so the interval is short.
 const sweep = 100 * time.Millisecond
 
-// New makes a simulator; Start serves it.
+// New makes a simulator, with the defaults for what cfg leaves at zero; Start serves it. With a secret key that
+// begins with sk_live_, Paystack's answers say that they are of the live environment, and otherwise of the test
+// environment.
 func New(cfg Config) *Sim {
 	cfg = cfg.withDefaults()
 	s := &Sim{

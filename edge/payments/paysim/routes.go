@@ -82,7 +82,7 @@ func (c *calls) snapshot() map[string]int64 {
 }
 
 // routes returns the handler of everything that the simulator serves: the providers' APIs, the
-// checkout page and the paths under /_sim, which are ours.
+// checkout page and the paths under /_sim, which are ours. It answers any other path as Paystack does.
 func (s *Sim) routes() fasthttp.RequestHandler {
 	r := router.New()
 	r.POST("/transaction/initialize", s.api(opInitialize, s.initializeTransaction))
@@ -179,6 +179,8 @@ func (s *Sim) api(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.R
 	}
 }
 
+// unauthorized returns why a call of Paystack's API is refused, in Paystack's words, or "" if the call has our secret
+// key as its bearer token.
 func (s *Sim) unauthorized(ctx *fasthttp.RequestCtx) string {
 	header := string(ctx.Request.Header.Peek("Authorization"))
 	key, bearer := strings.CutPrefix(header, "Bearer ")

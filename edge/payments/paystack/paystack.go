@@ -60,7 +60,9 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	return &Provider{client: psp.NewClient("paystack", a, via, log)}, nil
 }
 
-// Begin calls POST /transaction/initialize.
+// Begin calls POST /transaction/initialize, unless checkCharge refuses the charge. The buyer then pays on Paystack's
+// page. An answer without a web address, or for another reference, is psp.ErrFault. If the reference was used before,
+// Paystack refuses the call (psp.ErrDuplicateReference).
 func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if err := p.checkCharge(c); err != nil {
 		return psp.Begun{}, err

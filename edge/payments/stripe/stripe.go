@@ -365,7 +365,8 @@ func (s *Provider) call(ctx context.Context, r psp.Request, data any, check func
 }
 
 // refusalError makes an error of a refusal by Stripe: money that went back, too little, unknown or duplicate reference, a
-// fault, or else declined.
+// fault, or else declined. A fault is the status 409: the same request is still being worked on, so it may be tried
+// again. A refusal that is not JSON is declined.
 func (s *Provider) refusalError(a psp.Answer) *psp.Error {
 	var e struct {
 		Error struct {
@@ -425,7 +426,8 @@ func (s *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	return psp.Notice{Event: n.Type, Reference: cmp.Or(about.Reference, about.Metadata["reference"]), Key: n.ID}, nil
 }
 
-// isSigned reports whether one of our secrets has signed the body lately.
+// isSigned reports whether one of our secrets has signed the body, at a time that is at most tolerance away from now.
+// signature is the header Stripe-Signature: the time (t), and one signature (v1) for each secret that Stripe has for us.
 func (s *Provider) isSigned(body []byte, signature string, now time.Time) bool {
 	var stamp string
 	var signed [][]byte

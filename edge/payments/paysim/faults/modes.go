@@ -134,7 +134,9 @@ func parseItem(item string) (string, Setting, error) {
 	return name, set, nil
 }
 
-// read stores a mode's value in its setting, or says what the value should look like.
+// read stores a mode's value in the field of its setting for this kind of value: a whole number, a duration
+// (or, where the mode allows it, median..p99), or one of the mode's words. Its error says what the value
+// should look like; set may then be changed in part.
 func (m Mode) read(set *Setting, value string) (err error) {
 	switch m.argument {
 	case nothing:

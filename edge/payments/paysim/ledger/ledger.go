@@ -97,7 +97,8 @@ func (l *Ledger) storeTransaction(t *Transaction) bool {
 }
 
 // forgetOne drops a transaction: of the 64 oldest the first one that has succeeded, failed or been reversed, and
-// the oldest one if there is none like that.
+// the oldest one if there is none like that. Its refunds go with it. The sums of l.dropped keep what it was, so that
+// the totals stay right. It does nothing if there is no transaction.
 func (l *Ledger) forgetOne(now time.Time) {
 	var victim *Transaction
 	t, n := l.txs.next(0)
