@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// discoveryRoutes are the rows by which everybody finds and reads events.
+// discoveryRoutes are the rows by which everybody lists, searches and reads events, with their ticket types and the
+// dates that can be booked.
 func (h *Handlers) discoveryRoutes() []route.Op {
 	return route.Table(
 		route.Group{

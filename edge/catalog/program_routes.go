@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// programRoutes are the rows of what is told of an event beside its record: schedule, sections, looks.
+// programRoutes are the rows by which an organization edits what an event's page shows besides the event's record: the
+// schedule, the sections and the page's looks.
 func (h *Handlers) programRoutes() []route.Op {
 	return route.Table(
 		route.Group{

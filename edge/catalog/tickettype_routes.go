@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine"
 )
 
-// ticketTypeRoutes are the rows by which an organization says what an event sells.
+// ticketTypeRoutes are the rows by which an organization adds and changes the ticket types that an event sells.
 func (h *Handlers) ticketTypeRoutes() []route.Op {
 	return route.Table(
 		route.Group{

@@ -13,7 +13,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes returns the area's rows: an organization uploads images and other files, and everybody reads them by
+// their links.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		route.Group{

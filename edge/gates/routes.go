@@ -13,7 +13,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes returns the area's rows. The groups differ in who calls: devices and screens at gates, members who
+// make a device a gate, and a device that has no key yet.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		// Devices at gates call these, and the screens that watch the gates.

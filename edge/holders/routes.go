@@ -8,7 +8,8 @@ import (
 // codes are the errors that a row names.
 type codes = []engine.Code
 
-// Routes are the area's rows.
+// Routes returns the area's rows. The groups differ in who calls: givers and takers of tickets, signed-in
+// people who see and use their own tickets, and organizations that edit who attends.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table([]route.Group{
 		// Transfers. A buyer without an account uses the order's token instead of a session, and

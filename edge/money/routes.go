@@ -11,7 +11,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes returns the area's rows: figures, wallets, payouts and promo codes for an organization, the check of a
+// promo code for everybody, and credits to a wallet for the platform's administrators.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		route.Group{

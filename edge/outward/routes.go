@@ -11,7 +11,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes returns the area's rows: the feed of public facts and the webhook endpoints of an organization, and the
+// catalogue of facts for everybody.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		route.Group{

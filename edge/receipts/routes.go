@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Routes are the area's rows.
+// Routes returns the area's rows: to mark one order as paid, and to import a bank statement and list what it brought.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table([]route.Group{
 		{

@@ -11,7 +11,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes returns the area's rows: people ask for refunds of their own tickets, organizations decide on them or refund
+// orders and whole events themselves, and buyers withdraw from digital purchases.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table([]route.Group{
 		{

@@ -41,7 +41,8 @@ func Incomplete(ops []Op) []string {
 	return found
 }
 
-// rowFaults lists the faults of the row itself.
+// rowFaults lists the faults of the row itself: what is missing, malformed or does not fit together among
+// its fields, whatever its handler reads.
 func (op *Op) rowFaults() []string {
 	var found []string
 	must := func(holds bool, format string, args ...any) {
@@ -72,7 +73,9 @@ func (op *Op) rowFaults() []string {
 	return found
 }
 
-// handlerFaults lists the faults of the handler's types.
+// handlerFaults lists the faults of the handler's types: a body for a GET, an answer that does not fit the
+// status, parameters that are not those of the path, a row for gates whose request does not name the event,
+// and fields without a limit (listUnbounded).
 func (op *Op) handlerFaults() []string {
 	if op.Handler.In == nil {
 		return []string{"Handler: use route.Handle"}
@@ -125,6 +128,9 @@ func listUnbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 	return found
 }
 
+// unboundedField lists which limits a field lacks that its type needs: maxItems for a list, maxLength for a
+// text whose format does not limit it and for free-form JSON, minimum and maximum for a number. An enum is limit
+// enough. It also finds a name that lacks the format name.
 func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []string {
 	var found []string
 	must := func(keys ...string) {

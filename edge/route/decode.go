@@ -261,6 +261,8 @@ type list struct {
 	min, max int // -1: no bound
 }
 
+// json reads an array into a slice. Of an array that is longer than max it reads only the first max elements and
+// skips the others, so that a client cannot make the slice as large as it likes.
 func (l *list) json(d *decoder, v reflect.Value) error {
 	if d.json.PeekKind() != '[' {
 		d.reportIssue(problem{IssueType, "must be an array"})
@@ -286,6 +288,7 @@ func (l *list) json(d *decoder, v reflect.Value) error {
 	return err
 }
 
+// readElement reads the next element into a new place n at the end of the slice.
 func (l *list) readElement(d *decoder, v reflect.Value, n int) error {
 	v.Grow(1)
 	v.SetLen(n + 1)
@@ -295,6 +298,7 @@ func (l *list) readElement(d *decoder, v reflect.Value, n int) error {
 	return err
 }
 
+// count reports an issue if n elements are fewer than min or more than max.
 func (l *list) count(d *decoder, n int) {
 	if l.min > n {
 		d.reportIssue(problem{IssueMinItems, "must have at least " + strconv.Itoa(l.min) + " items"})

@@ -155,7 +155,9 @@ type object struct {
 	defaults bool     // some field has a default
 }
 
-// add compiles one field of the struct.
+// add compiles one field of the struct into a member of o. It panics if the field's tags are wrong: no name or one that
+// occurs twice, dateOnly, nullable without an Opt, an Opt that is required or has a default, or more than 64 required
+// fields.
 func (o *object) add(c *compiler, where string, f reflect.StructField, index []int) {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if !f.IsExported() || name == "" || name == "-" {
@@ -210,6 +212,8 @@ func (c *compiler) compileObject(t reflect.Type) *object {
 	return o
 }
 
+// compileMembers adds the fields of a struct to o. The fields of an embedded struct count as the struct's own; index is
+// the place of t in the outermost struct.
 func (c *compiler) compileMembers(o *object, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -227,6 +231,9 @@ func (c *compiler) compileMembers(o *object, t reflect.Type, index []int) {
 	}
 }
 
+// compileParam compiles one field into the parameter that its tag key (path, query, header or part) names. A parameter
+// of the path is always required. It panics on a type that cannot be read from a text, on wrong tags, and on
+// dateOnly for anything but a time in the query.
 func (c *compiler) compileParam(where, key string, f reflect.StructField, index []int) param {
 	p := param{in: map[string]place{"path": inPath, "query": inQuery, "header": inHeader, "part": inPart}[key], name: f.Tag.Get(key), index: index}
 	if !f.IsExported() || p.name == "" {
@@ -251,7 +258,9 @@ func (c *compiler) compileParam(where, key string, f reflect.StructField, index 
 	return p
 }
 
-// compileNode compiles a type with the constraints of its field.
+// compileNode compiles a type with the constraints of its field. The result cannot be a parameter (text is nil) if it
+// is a struct, free-form JSON, or a list or pointer of these. It panics on a type that cannot be read, and on a
+// constraint that does not fit the type.
 func (c *compiler) compileNode(where string, t reflect.Type, tags tags) node {
 	switch {
 	case t == freeType:

@@ -28,6 +28,8 @@ type tags struct {
 	required bool
 }
 
+// readTags returns the constraint tags of a field as they are written. It does not check whether they fit the field's
+// type (see allowOnly); it panics only if required is neither true nor false.
 func (c *compiler) readTags(where string, st reflect.StructTag) tags {
 	t := tags{set: map[string]string{}}
 	for _, key := range constraintTags {
@@ -91,6 +93,9 @@ func (t tags) compileChecks(where string, typ reflect.Type) []check {
 	return all
 }
 
+// compileCheck compiles one constraint into a check. The check of a format also replaces the value by its canonical
+// form, if the format has one. A format of a time checks nothing, because reading the time has checked it. It panics
+// on a limit that cannot be parsed and on an unknown format.
 func (t tags) compileCheck(where string, typ reflect.Type, key, text string) check {
 	switch key {
 	case "minLength":

@@ -118,6 +118,7 @@ func setSecret(v reflect.Value, text []byte) problem {
 	return setRaw(v, text)
 }
 
+// setBool reads true or false, and refuses everything else.
 func setBool(v reflect.Value, text []byte) problem {
 	switch string(text) {
 	case "true":
@@ -156,6 +157,8 @@ func wholeDigits(text []byte) []byte {
 	return strconv.AppendInt(nil, number.digits, 10)
 }
 
+// setInt reads an integer, also one that is written as 1.0 or 1e0 (wholeDigits). A number that is too large or too small
+// for the field's type is refused like one beyond a maximum or minimum.
 func setInt(v reflect.Value, text []byte) problem {
 	text = wholeDigits(text)
 	n, err := strconv.ParseInt(string(text), 10, v.Type().Bits())
@@ -173,6 +176,7 @@ func setInt(v reflect.Value, text []byte) problem {
 	return none
 }
 
+// setUint does what setInt does, for integers of 0 or more.
 func setUint(v reflect.Value, text []byte) problem {
 	text = wholeDigits(text)
 	n, err := strconv.ParseUint(string(text), 10, v.Type().Bits())
@@ -270,6 +274,7 @@ type scalar struct {
 	checks []check
 }
 
+// json reads the next JSON value. A value of another kind, such as a number for a string, is reported and skipped.
 func (s *scalar) json(d *decoder, v reflect.Value) error {
 	kind := d.json.PeekKind()
 	raw, err := d.json.ReadValue()
@@ -295,6 +300,8 @@ func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
 	s.set(d, v, text)
 }
 
+// set reads the text into v and then applies all checks. It reports every check that fails; but if the text cannot be
+// read, it reports only that and leaves v as it was.
 func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	if p := s.kind.set(v, text); p != none {
 		d.reportIssue(p)

@@ -87,6 +87,8 @@ func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[
 	}, func(d disputes.Dispute) int64 { return d.Seq }, func(d disputes.Dispute) api.Dispute { return disputeView(&d) })
 }
 
+// disputeView shows a dispute. It leaves out the time by which the provider wants an answer, and the time of the end,
+// if there is none.
 func disputeView(d *disputes.Dispute) api.Dispute {
 	v := api.Dispute{
 		ID: d.ID, Provider: d.Provider, OrderID: d.Order.String(), Reference: d.Attempt, Amount: view.Decimal(d.Amount, d.Currency), Currency: d.Currency,

@@ -8,7 +8,8 @@ import (
 	"boxoffice/engine"
 )
 
-// orderGroups are the rows of buying: seats, orders and what is paid for them.
+// orderGroups are the rows of buying: to hold seats, to place, read, pay and cancel orders, and to pay by a link for
+// somebody else, with the notices that payment providers send.
 func (h *Handlers) orderGroups() []route.Group {
 	return []route.Group{
 		{

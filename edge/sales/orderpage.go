@@ -93,7 +93,9 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	return out, nil
 }
 
-// noticesOf returns paragraphs on what has happened to an order since it was placed, and what its buyer can do.
+// noticesOf returns paragraphs on what has happened to an order since it was placed, and what its buyer can do: on its
+// status, on tickets that admit nobody any more, on a cancelled event with the reason and how to ask for money, and on
+// each refund with the organizer's reason for a denial. A granted return of a ticket that cost nothing has none.
 func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail.Language) (notices []string) {
 	words := web.OrderWordsIn(l == mail.German)
 	if said := words.NoticeOf[o.Status]; said != "" {

@@ -249,6 +249,8 @@ func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
 	cmd.Order, cmd.Alias = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
 }
 
+// getOrder shows an order to a caller who may see it (Desk.Open). Its tickets have QR payloads for up to in.Ahead hours
+// ahead (Desk.AddAhead). If the order waits for a transfer, it also shows when the buyer said that the money was sent.
 func (h *Handlers) getOrder(c *route.Call, in *api.ReadOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.Token)
 	if err != nil {
@@ -262,6 +264,8 @@ func (h *Handlers) getOrder(c *route.Call, in *api.ReadOrder) (*api.Order, error
 	return v, nil
 }
 
+// cancelOrder lets a caller who may see an unpaid order give it up, and shows the order afterwards. An order that is
+// cancelled already is shown just the same; the event refuses for an order that has ended otherwise.
 func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

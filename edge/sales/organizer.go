@@ -14,6 +14,9 @@ import (
 
 // The handlers in this file let an organization list, read and cancel its orders.
 
+// listOrders returns a page of the orders of an organization, or of one of its events if the request names one, the
+// newest first. in.Q searches for people, orders and tickets (orders.Ask). What an order shows of its buyer and
+// holders depends on the caller's scopes.
 func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.Order], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -54,6 +57,8 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	return out, nil
 }
 
+// getOwnOrder shows one of the organization's orders and, if it waits for a transfer, when the buyer said that the money
+// was sent. An id that is no id is refused like an order of somebody else, with ORDER_NOT_FOUND.
 func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -86,6 +91,7 @@ func (h *Handlers) ShowOwn(c *route.Call, o *order.Order, seller orders.Reader) 
 	return v, nil
 }
 
+// cancelOwnOrder does what cancelOrder does, for the organization that sells the order.
 func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {

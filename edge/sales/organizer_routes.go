@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// organizerGroups are the rows of an organization: its orders, whom it issues tickets to, and who attends.
+// organizerGroups are the rows of an organization: it issues, gives and imports tickets without a sale, and lists,
+// reads and cancels its orders and mails them again.
 func (h *Handlers) organizerGroups() []route.Group {
 	return []route.Group{
 		{

@@ -190,7 +190,9 @@ var (
 	sheetShort = paper.Style{Size: 18, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}}
 )
 
-// print adds the ticket's page.
+// print adds the ticket's page: the title, why the ticket admits nobody (if it doesn't), and its rows. If gates accept
+// the ticket on paper, the QR code and the door code follow; otherwise the page only has the address that shows the
+// live code, if there is one.
 func (s *sheet) print(pdf *paper.Paper) error {
 	const width, words = sheetWidth - 2*sheetMargin, 28.0
 	pdf.AddPage()

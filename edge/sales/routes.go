@@ -28,7 +28,7 @@ var (
 	providerCodes = codes{engine.OrderNotFound, engine.ProviderMissing, engine.ProviderError, engine.ProviderTimeout}
 )
 
-// Routes are the area's rows.
+// Routes returns the area's rows: those of buyers, those of organizations, and those about disputes.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(slices.Concat(h.orderGroups(), h.organizerGroups(), h.disputeGroups())...)
 }

@@ -25,6 +25,9 @@ func (h *Handlers) principalOf(c *route.Call) uint64 {
 	return h.Secrets.Client(route.Network(c.Client))
 }
 
+// holdSeats replaces a shopper's selection by the given seats. The answer names the seats that are held now and, with
+// the reason for each, those that could not be had; seats that fail do not keep the others from being held. It refuses
+// if the event has ended (seatsForSale) or if a waiting room has not admitted the caller.
 func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {
@@ -97,7 +100,9 @@ func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.Relea
 	return &api.ReleasedSeats{Released: len(r.Seats)}, nil
 }
 
-// bestSeats lets the seat map choose seats and hold them.
+// bestSeats lets the seat map choose in.Quantity seats and hold them, in place of the shopper's former selection. The
+// request may demand sections, a ticket type, a wheelchair place, or seats beside each other. If there are not as many
+// such seats, the seat map refuses with TICKET_SOLD_OUT. It refuses as holdSeats does, too.
 func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {

@@ -66,6 +66,9 @@ const (
 	passLabel = "pass id"
 )
 
+// newCodes makes the codes of an event from its keys, of KeySize bytes each. The first is for the MACs of ids and full
+// codes, the second for QR payloads, and the third for the permutation of full codes. The keys of door codes and pass
+// ids are derived from the third.
 func newCodes(event int64, keys []byte) *Codes {
 	derive := func(label string) []byte {
 		key, err := hkdf.Expand(sha256.New, keys[2*KeySize:], label, KeySize)
@@ -135,10 +138,13 @@ func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
 	return c.full.read(code)
 }
 
+// write returns the code of a serial and a holder version: the permuted serial, a letter for the version, and a MAC.
 func (n numbering) write(serial uint32, version byte) string {
 	return shuffleLetters(n.shuffle, serial, version) + alphabet[version%31:][:1] + writeLetters(sumOf(n.mac, serial, version), macLen)
 }
 
+// read returns the serial and the holder version of a code in upper or lower case. ok is false unless the whole code is
+// what write makes of them, MAC included.
 func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	code = strings.ToUpper(code)
 	if len(code) != codeLen {
@@ -289,6 +295,9 @@ func (c *Codes) Scan(text string, now time.Time) Scanned {
 	return Scanned{}
 }
 
+// scanQR reads a rotating payload: its parts are the form, the code (which by reads), the step and the MAC. The verdict
+// is Genuine if the step is now's or one beside it, Stale if it is any other, and Foreign if the code or the MAC is
+// not one of this event.
 func (c *Codes) scanQR(by numbering, parts []string, now time.Time) Scanned {
 	serial, version, ok := by.read(parts[1])
 	step, err := strconv.ParseInt(parts[2], 10, 64)
@@ -378,6 +387,8 @@ func writeLetters(n uint64, size int) string {
 	return string(b)
 }
 
+// readLetters reads a number that writeLetters has written, in upper case. It returns false for another length or a
+// letter that is not in the alphabet.
 func readLetters(s string, size int) (uint64, bool) {
 	if len(s) != size {
 		return 0, false

@@ -126,6 +126,8 @@ func (m *Master) signRoom(kind string, event int64, text []byte) []byte {
 	return sign(m.rooms, append(in, text...))[:16]
 }
 
+// openRoom returns the contents of a token that was made with signRoom for the same kind and event. ok is false if the
+// token does not have size bytes with its MAC, or if the MAC is wrong; text must then not be used.
 func (m *Master) openRoom(kind string, event int64, token string, size int) (text []byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(size) {
 		return nil, false

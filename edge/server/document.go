@@ -8,7 +8,9 @@ import (
 	"boxoffice/edge/web"
 )
 
-// registerPages adds the pages that people open in a browser.
+// registerPages adds the pages that people open in a browser, with their files: always the page where an order is
+// paid and the shop, the page of an order if cfg.OrderPage is set, and the waiting room's page if cfg.Shop is set. It
+// also sets s.trouble, so that errors are shown as a page from then on.
 func (s *Server) registerPages() error {
 	files, err := web.Files(s.cfg.Rush != nil)
 	if err != nil {

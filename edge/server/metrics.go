@@ -23,6 +23,7 @@ type metrics struct {
 	turnedAway  prometheus.Counter
 }
 
+// newMetrics makes the edge's metrics and registers them.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -90,6 +90,8 @@ func Open(text string, columns ...string) (r *Reader, ok bool, err error) {
 	return nil, false, err
 }
 
+// find notes where in the header each of the columns is, the first cell that has its name in upper or lower case. It
+// returns false if a column is missing.
 func (r *Reader) find(header, columns []string) bool {
 	for _, name := range columns {
 		for i, cell := range header {

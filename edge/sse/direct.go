@@ -28,7 +28,8 @@ func (h *Hub) write(v *viewer) {
 }
 
 // writeAll sends the viewer what it lacks, and then waits for a newer state of the topic or
-// for the time of a keep-alive.
+// for the time of a keep-alive, again and again. It returns when a write fails, when the viewer has been sent the end
+// of its stream, or when the hub cuts its streams off.
 func (h *Hub) writeAll(v *viewer) {
 	silence := time.NewTimer(h.cfg.KeepAlive)
 	defer silence.Stop()

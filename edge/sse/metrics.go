@@ -8,6 +8,7 @@ type metrics struct {
 	frames, bytes, resyncs, cutOff, refused prometheus.Counter
 }
 
+// newMetrics makes the hub's metrics and registers them.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})

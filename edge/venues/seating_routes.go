@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// seatingRoutes are the rows by which an organization seats an event.
+// seatingRoutes are the rows by which an organization gives an event the seats of a map, prices them, blocks them, or
+// takes them away.
 func (h *Handlers) seatingRoutes() []route.Op {
 	return route.Table(
 		route.Group{

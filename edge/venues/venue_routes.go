@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine"
 )
 
-// venueRoutes are the rows by which an organization draws its halls.
+// venueRoutes are the rows by which an organization draws its halls as venue maps and publishes these.
 func (h *Handlers) venueRoutes() []route.Op {
 	return route.Table(
 		route.Group{

@@ -135,7 +135,8 @@ func scriptJSON(v any) (template.JS, error) {
 }
 
 // describeEvent describes an event in the vocabulary of schema.org, from which search engines take dates,
-// places and prices.
+// places and prices. Each ticket type is an offer with its price including fees, sold out if nothing is available. An
+// event without a venue gets no place.
 func describeEvent(s *shownEvent) map[string]any {
 	e := s.Event
 	told := map[string]any{

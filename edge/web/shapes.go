@@ -106,6 +106,7 @@ func (f box) bounds() image.Rectangle {
 	return image.Rect(int(f.x), int(f.y), int(f.x+f.w), int(f.y+f.h))
 }
 
+// newHitTest returns a function that reports whether the box covers a point of the cover.
 func (f box) newHitTest() func(x, y float64) bool {
 	sin, cos := math.Sincos(-f.turn * math.Pi / 180)
 	return func(x, y float64) bool {

@@ -20,6 +20,7 @@ type metrics struct {
 	all     []prometheus.Collector
 }
 
+// newMetrics makes a deliverer's metrics, and puts them all into all. It does not register them.
 func newMetrics() *metrics {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "boxoffice_webhook_attempts_total", Help: "Attempts to deliver, by outcome.",

@@ -77,6 +77,8 @@ func CanonicalEmail(s string) string {
 	return local + "@" + ascii
 }
 
+// validDomain reports whether a text consists of labels of a domain, separated by dots: each has 1 to 63 ASCII letters,
+// digits and hyphens, and neither begins nor ends with a hyphen. One label is enough.
 func validDomain(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {

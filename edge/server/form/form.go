@@ -127,7 +127,9 @@ func unreadableForm(err error) error {
 // tooSlow refuses a body that did not come in steadily.
 var tooSlow = &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}
 
-// readParts reads the parts of the form: at most one file, and text fields, each at most once.
+// readParts reads the parts of the form: at most one file, under the name "file", which it writes into dir, and text
+// fields, each at most once and with at most maxField bytes. It refuses a form with more than maxParts parts. At the
+// end it sets f.Sum, a hash of all names and contents in their order, which is the same for a repeated request.
 func (f *Form) readParts(r *multipart.Reader, dir string, judge judge) error {
 	h := sha256.New()
 	note := func(text string) {

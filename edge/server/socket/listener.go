@@ -88,6 +88,7 @@ func (l *Listener) admitConnection(c net.Conn) *conn {
 	return counted
 }
 
+// forgetConnection takes a closed connection out of the counts. It does nothing if the connection was forgotten before.
 func (l *Listener) forgetConnection(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
