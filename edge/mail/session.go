@@ -49,6 +49,7 @@ func (s *SMTP) openSession(ctx context.Context) (*session, error) {
 	return c, nil
 }
 
+// connectTo opens a connection to an address, with TLS from its first byte if the server is set up so (implicit).
 func (s *SMTP) connectTo(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.implicit {
 		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, address)

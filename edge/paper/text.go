@@ -73,6 +73,7 @@ type typesetter struct {
 // fallback is a list of faces. A letter is shown by the first face that has it.
 type fallback []*font.Face
 
+// newTypesetter makes a typesetter with faces of its own, because a face may serve only one goroutine at a time.
 func newTypesetter() *typesetter {
 	fonts := parsed()
 	var rest fallback

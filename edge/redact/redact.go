@@ -117,6 +117,8 @@ func Answer(body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(answerShape, body, most)
 }
 
+// redactJSON does the work of Body and Answer: s says which values of the body are shown. Bytes that are not UTF-8 are
+// left out of text. cut is also true if anything but spaces follows the JSON value.
 func redactJSON(s *shape, body []byte, most int) (text []byte, cut bool) {
 	r := redactor{body: body, most: most}
 	r.json = jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -155,6 +157,7 @@ func (r *redactor) copyValue(s *shape) bool {
 	return r.copyToken()
 }
 
+// copyElements copies the elements of an array, each as s says, and reports whether copying may go on.
 func (r *redactor) copyElements(s *shape) bool {
 	for r.json.PeekKind() != jsontext.KindEndArray {
 		if !r.copyValue(s) {

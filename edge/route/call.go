@@ -239,11 +239,13 @@ type deadline struct {
 	cancel context.CancelFunc
 }
 
+// start returns the context with the timer, and makes it at the first call.
 func (d *deadline) start() context.Context {
 	d.once.Do(func() { d.inner, d.cancel = context.WithDeadline(d.parent, d.at) })
 	return d.inner
 }
 
+// endDeadline releases the timer. A context that nobody has asked yet counts as ended from now on, and gets no timer.
 func (d *deadline) endDeadline() {
 	d.once.Do(func() { d.inner = ended })
 	if d.cancel != nil {

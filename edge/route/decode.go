@@ -204,6 +204,7 @@ func (o *object) json(d *decoder, v reflect.Value) error {
 	return err
 }
 
+// setDefaults sets the fields that have a default to it, before the members are read.
 func (o *object) setDefaults(v reflect.Value) {
 	for _, f := range o.order {
 		if f.initial.IsValid() {
@@ -212,6 +213,7 @@ func (o *object) setDefaults(v reflect.Value) {
 	}
 }
 
+// reportMissing reports an issue for each field whose bit is in missing, in the order of the struct.
 func (o *object) reportMissing(d *decoder, missing uint64) {
 	for _, f := range o.order {
 		if f.bit&missing != 0 {

@@ -106,6 +106,7 @@ type decimal struct {
 	negative, overflow bool
 }
 
+// times10 appends a zero to the digits, or sets overflow if they would be too many.
 func (d *decimal) times10() {
 	if d.digits > math.MaxInt64/10 {
 		d.overflow = true

@@ -132,6 +132,7 @@ func (t tags) compileCheck(where string, typ reflect.Type, key, text string) che
 	}
 }
 
+// problemIf returns p if a constraint is broken, or else none.
 func problemIf(broken bool, p problem) problem {
 	if broken {
 		return p
@@ -156,6 +157,7 @@ func compileBound(where string, typ reflect.Type, text string, bad problem, side
 	}
 }
 
+// compareNumbers returns -1 if a is below b, +1 if it is above, and otherwise 0, also if one of them is no number (NaN).
 func compareNumbers[T int64 | uint64 | float64](a, b T) int {
 	switch {
 	case a < b:

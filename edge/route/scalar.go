@@ -190,6 +190,7 @@ func setUint(v reflect.Value, text []byte) problem {
 	return none
 }
 
+// setFloat reads a number. It refuses one that is too large for a float64, and NaN and Inf, which JSON does not have.
 func setFloat(v reflect.Value, text []byte) problem {
 	n, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !digitsOnly(text) || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -292,6 +293,7 @@ func (s *scalar) json(d *decoder, v reflect.Value) error {
 	return nil
 }
 
+// text reads the text of a parameter. A text that is not UTF-8 is reported and not read.
 func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
 	if !utf8.Valid(text) {
 		d.reportIssue(problem{IssueFormat, "must be UTF-8"})

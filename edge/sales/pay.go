@@ -400,6 +400,7 @@ var attemptStatus = map[psp.Status]string{
 	psp.Cancelled:  order.AttemptCancelled,
 }
 
+// getPayment shows an order's status and its attempts to pay, to a caller who may see the order (Desk.Open).
 func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.OrderPayments, error) {
 	o, _, err := h.Orders.Open(c, in.OrderID, in.Token)
 	if err != nil {

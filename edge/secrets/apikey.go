@@ -62,6 +62,7 @@ func base62(n *big.Int, size int) string {
 	return strings.Repeat("0", size-len(digits)) + digits
 }
 
+// isBase62 reports whether a text has only digits and ASCII letters. It accepts the empty text.
 func isBase62(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {

@@ -118,6 +118,8 @@ func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
 	return unshuffleLetters(c.door, short)
 }
 
+// unshuffleLetters reverses shuffleLetters, for letters in upper or lower case. ok is false if the text is not six letters
+// of the alphabet. It does not check whether such a ticket exists.
 func unshuffleLetters(by cipher.Block, text string) (serial uint32, version byte, ok bool) {
 	n, ok := readLetters(strings.ToUpper(text), shortLen)
 	if !ok || n >= shorts {
@@ -158,6 +160,7 @@ func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	return serial, byte(v), hmac.Equal([]byte(code), []byte(n.write(serial, byte(v))))
 }
 
+// sumOf returns the first 64 bits of the MAC of a serial and a holder version.
 func sumOf(m *mac, serial uint32, version byte) uint64 {
 	var b [5]byte
 	binary.BigEndian.PutUint32(b[:], serial)
@@ -232,6 +235,7 @@ func (c *Codes) Hashes(salt string, serial uint32, version byte) (pass, short st
 	return manifestHash(salt, c.pass.write(serial, version), 16), manifestHash(salt, c.Short(serial, version), 6)
 }
 
+// manifestHash returns the first size bytes of the hash of a code with a manifest's salt, in base64.
 func manifestHash(salt, code string, size int) string {
 	sum := sha256.Sum256([]byte(salt + "|" + code))
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
@@ -314,6 +318,8 @@ func (c *Codes) scanQR(by numbering, parts []string, now time.Time) Scanned {
 	return s
 }
 
+// scanPrinted reads a printed payload: its parts are the form, the code (which by reads) and the MAC. It is Genuine at
+// any time, or Foreign if the code or the MAC is not one of this event.
 func (c *Codes) scanPrinted(by numbering, parts []string) Scanned {
 	serial, version, ok := by.read(parts[1])
 	if !ok || !hmac.Equal([]byte(parts[2]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, printedStep))) {
@@ -339,6 +345,7 @@ func (c *Codes) newQRMAC(code string, version byte) hash.Hash {
 	return hmac.New(sha256.New, key)
 }
 
+// signStep signs a code, a step and the event with mac, which newQRMAC has made for the code.
 func (c *Codes) signStep(mac hash.Hash, code string, step int64) string {
 	mac.Reset()
 	mac.Write([]byte(code + "|" + strconv.FormatInt(step, 10) + "|" + strconv.FormatInt(c.event, 10)))
@@ -369,6 +376,7 @@ func permuteNumber(by cipher.Block, n uint32, back bool) uint32 {
 	}
 }
 
+// roundFunction returns 15 bits that depend on the key, on the round i and on one half of a number.
 func roundFunction(by cipher.Block, i, half uint32) uint32 {
 	var in, out [aes.BlockSize]byte
 	binary.BigEndian.PutUint32(in[:], i)

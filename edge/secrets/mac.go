@@ -15,6 +15,7 @@ func newMAC(key []byte) *mac {
 	return &mac{states: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
 }
 
+// sum returns the MAC of a text. Any goroutine may call it.
 func (m *mac) sum(text []byte) (sum [sha256.Size]byte) {
 	h, _ := m.states.Get().(hash.Hash)
 	h.Reset()

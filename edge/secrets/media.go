@@ -49,6 +49,7 @@ func (m *Master) OpenMedia(media, expires int64, signature string) (Viewer, bool
 	return Viewer{event, binary.BigEndian.Uint32(of[8:]), of[12]}, true
 }
 
+// mediaSum returns the MAC of a link to a private file: of the file, the link's end and its viewer.
 func (m *Master) mediaSum(media, expires int64, viewer []byte) []byte {
 	h := hmac.New(sha256.New, m.media)
 	_, _ = fmt.Fprintf(h, "%d.%d.%x", media, expires, viewer) // a hash takes everything

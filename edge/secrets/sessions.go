@@ -31,6 +31,7 @@ func (m *Master) ParseRefresh(token string) (session [16]byte, generation uint32
 	return [16]byte(b), binary.BigEndian.Uint32(b[16:]), true
 }
 
+// signRefresh returns b with its MAC appended.
 func (m *Master) signRefresh(b []byte) []byte {
 	return append(b, sign(m.refresh, b)...)
 }

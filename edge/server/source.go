@@ -190,6 +190,7 @@ func (s source) QueryNames() iter.Seq[string] {
 
 func (s source) Header(name string) []byte { return s.ctx.Request.Header.Peek(name) }
 
+// Part returns a text field of the request's form. It returns false if the request has no form or no such field.
 func (s source) Part(name string) (string, bool) {
 	f := formOf(s.ctx)
 	if f == nil {

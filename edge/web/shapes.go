@@ -162,6 +162,7 @@ func (stage) formatSVG() string {
 
 func (stage) bounds() image.Rectangle { return image.Rect(0, 0, coverWidth, 250) }
 
+// newHitTest returns a function that reports whether a point is on or above the stage's bent lower edge.
 func (stage) newHitTest() func(x, y float64) bool {
 	return func(x, y float64) bool {
 		t := x / coverWidth

@@ -326,6 +326,7 @@ type refund struct {
 	Key    string `json:"custom_id"`
 }
 
+// checkFields returns an error for a refund with a status that we don't know, a malformed id or no currency.
 func (r *refund) checkFields() error {
 	if _, known := refundStatuses[r.Status]; !known || !isID(r.ID) || r.Amount.Currency == "" {
 		return fmt.Errorf("refund %q has status %q", r.ID, r.Status)

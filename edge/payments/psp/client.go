@@ -183,6 +183,7 @@ func (c *Client) acquire(ctx context.Context) error {
 	}
 }
 
+// busyError returns ErrBusy: all connections to the provider are in use, and the caller may try again after slotWait.
 func (c *Client) busyError() *Error {
 	e := c.Fail(ErrBusy, "")
 	e.RetryAfter = slotWait

@@ -160,6 +160,7 @@ func readOrigin(s string) (origin string, ok bool) {
 	return u.Scheme + "://" + host, u.Scheme == "https" || u.Scheme == "http" && local
 }
 
+// validOrigin reports whether readOrigin accepts a text.
 func validOrigin(s string) bool {
 	_, ok := readOrigin(s)
 	return ok
