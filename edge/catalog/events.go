@@ -390,7 +390,9 @@ func setObject(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	return nil
 }
 
-// ruleIssues returns what is wrong by the rules that span several fields of an event.
+// ruleIssues returns what is wrong by the rules that span several fields of an event, and by the rule for its video:
+// the end comes after the start and within maxEventYears, and only an event of the product type event needs one;
+// doors do not open after the start; the highlight video is on a known host.
 func ruleIssues(t *event.Details) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {

@@ -101,7 +101,8 @@ func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now
 	})
 }
 
-// listProgram fills in the organization's upcoming and past events.
+// listProgram fills in the organization's upcoming events, at most shownUpcoming and whether there are more, and its
+// last past events, at most shownPast.
 func (h *Handlers) listProgram(ctx context.Context, page *api.OrganizerPage, org int64, now time.Time) error {
 	list, err := h.discover(ctx, readmodel.Discovery{Org: org, Now: now.UnixMilli(), Limit: shownUpcoming + 1}, shownUpcoming)
 	if err != nil {

@@ -249,7 +249,8 @@ func (h *Handlers) checkMediaLink(c *route.Call, media int64, link api.MediaLink
 	return err
 }
 
-// content returns the answer with the bytes of one variant of a file.
+// content returns the answer with the bytes of one variant of a file. It opens the file only when the bytes are sent.
+// Nobody may cache a private file. A file with sizes (an image) is shown in the browser; any other is downloaded.
 func (h *Handlers) content(f *media.File, variant, mediaType string, size int64) *route.Content {
 	name := f.Name
 	if variant != wholeFile {

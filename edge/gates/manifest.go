@@ -213,7 +213,8 @@ func (s since) isKnownTo(r *roster) bool {
 	return s.epoch == r.epoch
 }
 
-// readSince reads the cursor of a manifest, or a time.
+// readSince reads the cursor of a manifest, or a time. An empty text is the zero since, which asks for the whole
+// manifest.
 func readSince(text string) (since, error) {
 	if text == "" {
 		return since{}, nil

@@ -191,7 +191,8 @@ func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, err
 }
 
-// addThreads writes a page of the caller's threads with organizers.
+// addThreads writes a page of the caller's threads with organizers. After the last page it closes the array and sets
+// the step that writes what follows.
 func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, next, err := x.h.ExportThreads(c, x.place)
 	if err == nil {

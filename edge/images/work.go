@@ -124,8 +124,8 @@ func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	return turnUpright(fitInto(img, webSide), turned), nil
 }
 
-// decodeGo decodes an image with a decoder of Go's library, after it has checked the size in the
-// header.
+// decodeGo decodes an image with a decoder of Go's standard library, after it has checked the size in
+// the header. Its error is always unfit.
 func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (image.Image, error) {
 	c, err := config(bytes.NewReader(text))
 	if err != nil {

@@ -174,7 +174,8 @@ type Captured struct {
 	Calendar string // the calendar file; "" if the mail has none
 }
 
-// List returns the newest mails, newest first, without their bodies.
+// List returns up to limit of the newest mails, newest first, without their bodies. It fails if one of them cannot be
+// read, unless that mail has been deleted meanwhile.
 func (c *Capture) List(limit int) ([]Captured, error) {
 	names, err := c.listFileNames()
 	if err != nil {

@@ -97,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the texts that agents may read.
+// addResources adds the texts that agents may read: the OpenAPI document and the catalogue of webhooks.
 func (s *Server) addResources(server *sdk.Server) error {
 	catalogue, err := json.Marshal(api.List[api.FactType]{Items: webhook.Types()}, route.Encoding)
 	if err != nil {

@@ -115,8 +115,8 @@ func toolName(id string) string {
 	return strings.ToLower(wordBorder.ReplaceAllString(id, "${1}_$2"))
 }
 
-// makeTool makes the tool of an operation: its name, the first sentence of its description, the hints for clients, and a
-// shortened schema of its arguments.
+// makeTool makes the tool of an operation: its name, the first sentence of its description, the hints for clients,
+// and a shortened schema of its arguments.
 func (d *document) makeTool(op *route.Op, o *operation) (*tool, error) {
 	t := &tool{op: op, inBody: map[string]bool{}}
 	input := map[string]any{"type": "object"}

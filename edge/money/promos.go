@@ -334,7 +334,7 @@ func (h *Handlers) editTypes(c *route.Call, org int64, t *promo.Details, ids []s
 	return nil
 }
 
-// ownsType reports whether an event of the organization has a ticket type.
+// ownsType reports whether an event of the organization has a ticket type. It is no error if there is no such event.
 func (h *Handlers) ownsType(c *route.Call, org int64, id engine.TypeID) (bool, error) {
 	k, err := h.Known.Find(c.Context, id.Event())
 	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {

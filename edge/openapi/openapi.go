@@ -156,7 +156,7 @@ var kinds = []struct {
 }
 
 // describeOperation returns the description of an operation, followed by who may call it,
-// the scopes that it needs and its rate limit.
+// the scopes that it needs, whether it refuses unknown parameters, and its rate limit.
 func describeOperation(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {

@@ -32,8 +32,9 @@ const (
 	lastRetry  = 24 * time.Hour
 )
 
-// checkRefunds sends the refunds that are due, and asks providers about those that are on their
-// way.
+// checkRefunds sends the refunds that are due, and asks providers about those that are on their way, at
+// most sweepBatch of them. It logs a refund that fails and goes on with the others. An error means only
+// that the list could not be read.
 func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	due, err := w.Read.RefundsDue(ctx, now, sweepBatch)
 	if err != nil {

@@ -142,7 +142,8 @@ func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now ti
 	return nil
 }
 
-// bringRound fetches the round of a draw whose time has come, and brings it to the room's actor.
+// bringRound fetches the round of a draw whose time has come, and brings it to the room's actor. It does nothing if it
+// was called less than refetch ago.
 func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Time) error {
 	chain, round := &r.Settings.Chain, r.Settings.Rules.Round
 	if now.Before(k.fetchAt) {

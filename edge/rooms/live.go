@@ -94,7 +94,8 @@ func (s *source) follow(ctx context.Context) {
 }
 
 // read reads the room and, if what visitors see of it has changed, keeps that as the latest and calls s.changed. It
-// also keeps the numbers alone, and the view without them: if only the numbers have changed, viewers are sent only these.
+// also keeps the numbers alone, and the view without them: if only the numbers have changed, viewers are sent only
+// these.
 func (s *source) read(ctx context.Context, now time.Time) error {
 	r, err := s.h.findRoom(ctx, s.number)
 	if err != nil {

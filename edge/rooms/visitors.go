@@ -207,7 +207,8 @@ func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Vi
 	return view, nil
 }
 
-// placeView shows a visitor's place, without the admission.
+// placeView shows a visitor's place, without the admission. Before the draw it shows only the entry. It estimates
+// when the visitor's turn will come while the room is open, not paused, and has not admitted the visitor yet.
 func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queue.Placed) *api.QueuePlace {
 	leaf := v.Entry.Leaf()
 	view := &api.QueuePlace{Index: int64(v.Index), Party: int(v.Entry.Party), Leaf: hex.EncodeToString(leaf[:]), Draw: int64(v.Draw)}

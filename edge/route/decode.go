@@ -310,7 +310,7 @@ func (l *list) count(d *decoder, n int) {
 	}
 }
 
-// text reads a list of comma-separated values.
+// text reads a list of comma-separated values. It reads none of them if there are more than max.
 func (l *list) text(d *decoder, v reflect.Value, text []byte) {
 	parts := bytes.Split(text, []byte(","))
 	l.count(d, len(parts))

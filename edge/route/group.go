@@ -35,7 +35,9 @@ func Table(groups ...Group) []Op {
 	return ops
 }
 
-// completeRow fills in what a row takes from its group.
+// completeRow fills in what a row takes from its group, where the row says nothing itself. It puts the group's prefix
+// before the row's path, and the group's errors before the row's. A row that says no status answers 200, and a row that
+// writes and does not say how it knows its repeats is Replay.
 func (g *Group) completeRow(op *Op) {
 	op.Path = g.Prefix + op.Path
 	op.Errors = append(append([]engine.Code{}, g.Errors...), op.Errors...)

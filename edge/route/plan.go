@@ -299,7 +299,8 @@ func (c *compiler) compileNode(where string, t reflect.Type, tags tags) node {
 	panic(fmt.Sprintf("route: %s: type %v cannot be bound", where, t))
 }
 
-// parseDefault parses the default in a field's tag.
+// parseDefault parses the default in a field's tag, with the field's constraints. It panics if the default violates
+// them, and on a default for a struct, a list, a pointer or free-form JSON.
 func (c *compiler) parseDefault(where string, t reflect.Type, n node, text string) reflect.Value {
 	if n.text == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		panic("route: " + where + " cannot have a default")

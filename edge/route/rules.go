@@ -157,7 +157,8 @@ func compileBound(where string, typ reflect.Type, text string, bad problem, side
 	}
 }
 
-// compareNumbers returns -1 if a is below b, +1 if it is above, and otherwise 0, also if one of them is no number (NaN).
+// compareNumbers returns -1 if a is below b, +1 if it is above, and otherwise 0, also if one of them is no number
+// (NaN).
 func compareNumbers[T int64 | uint64 | float64](a, b T) int {
 	switch {
 	case a < b:

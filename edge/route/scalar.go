@@ -157,8 +157,8 @@ func wholeDigits(text []byte) []byte {
 	return strconv.AppendInt(nil, number.digits, 10)
 }
 
-// setInt reads an integer, also one that is written as 1.0 or 1e0 (wholeDigits). A number that is too large or too small
-// for the field's type is refused like one beyond a maximum or minimum.
+// setInt reads an integer, also one that is written as 1.0 or 1e0 (wholeDigits). A number that is too large or too
+// small for the field's type is refused like one beyond a maximum or minimum.
 func setInt(v reflect.Value, text []byte) problem {
 	text = wholeDigits(text)
 	n, err := strconv.ParseInt(string(text), 10, v.Type().Bits())

@@ -57,8 +57,8 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	return out, nil
 }
 
-// getOwnOrder shows one of the organization's orders and, if it waits for a transfer, when the buyer said that the money
-// was sent. An id that is no id is refused like an order of somebody else, with ORDER_NOT_FOUND.
+// getOwnOrder shows one of the organization's orders and, if it waits for a transfer, when the buyer said that the
+// money was sent. An id that is no id is refused like an order of somebody else, with ORDER_NOT_FOUND.
 func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 // askTime is how long VerifyAttempts may ask providers. It leaves enough of providerTime to report the answers.
 const askTime = providerTime - 3*time.Second
 
-// payOrder opens an attempt to pay at the provider, or returns the open one.
+// payOrder opens an attempt to pay at the provider, or returns the open one (openPayment). It refuses for an order that
+// cannot be paid now (ledger.Payable).
 func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 	o, _, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -134,7 +135,8 @@ func refusePrice(err error) error {
 	return err
 }
 
-// listPayMethods lists the providers that a buyer can choose among, all on one page.
+// listPayMethods lists the providers that a buyer can choose among, all on one page: those for a currency if the
+// request names one, and without bank transfers if it names an event that may not use them.
 func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
 	var of *event.Details // nil: the request names no event
 	if in.EventID != "" {

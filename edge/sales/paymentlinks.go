@@ -58,7 +58,8 @@ func (h *Handlers) payByLink(c *route.Call, in *api.PayByLink) (*api.LinkedOrder
 }
 
 // verifyByLink asks the providers about the attempts of a payment link's order that its payer may go on with
-// (attemptsOfPayer), if the order is not paid yet, and shows the order.
+// (attemptsOfPayer), if the order is not paid yet, and shows the order. A provider that cannot be asked is an error
+// only if the order is still unpaid afterwards.
 func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.LinkedOrder, error) {
 	o, err := h.openLink(c, in.Token)
 	if err != nil {
@@ -90,7 +91,8 @@ func linkedStatus(o *order.Order) string {
 	return o.Status
 }
 
-// showLinked shows an order as its payer sees it, without anything about its buyer.
+// showLinked shows an order as its payer sees it, without anything about its buyer. Only an unpaid order has an end and
+// ways to pay.
 func (h *Handlers) showLinked(c *route.Call, o *order.Order) (*api.LinkedOrder, error) {
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {
@@ -112,7 +114,8 @@ func (h *Handlers) showLinked(c *route.Call, o *order.Order) (*api.LinkedOrder, 
 	return v, h.addWaysToPay(c, v, o, p.Event.Details)
 }
 
-// addWaysToPay adds how the order can be paid, and the attempts that its payer may go on with.
+// addWaysToPay adds how the order can be paid, and the attempts that its payer may go on with. A payer can pay by bank
+// transfer only if the buyer has begun to.
 func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Order, of *event.Details) (err error) {
 	if v.Methods, err = h.methodsFor(c.Context, o.Currency, of); err != nil {
 		return err

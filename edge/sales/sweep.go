@@ -43,7 +43,8 @@ func (h *Handlers) SweepPayments(ctx context.Context) {
 	}
 }
 
-// checkPayments asks about the attempts that are due.
+// checkPayments asks about the attempts that are due, at most sweepBatch of them. It logs one that fails and goes on
+// with the others. An error means only that the list could not be read.
 func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	due, err := w.Read.PaymentsDue(ctx, now, sweepBatch)
 	if err != nil {

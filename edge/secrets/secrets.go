@@ -152,7 +152,8 @@ func (m *Master) Key(number int64) uint64 {
 	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("api-key/"), uint64(number))))) //nolint:gosec // numbers are positive
 }
 
-// Event returns the ticket codes of an event.
+// Event returns the ticket codes of an event. It derives them at the first call and keeps them in memory (see
+// maxEvents).
 func (m *Master) Event(number int64) *Codes {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// seatRoutes are the rows by which everybody sees halls and the seats of events, with their states, once or as a stream.
+// seatRoutes are the rows by which everybody sees halls and the seats of events, with their states, once or as a
+// stream.
 func (h *Handlers) seatRoutes() []route.Op {
 	return route.Table(
 		route.Group{

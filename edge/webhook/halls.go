@@ -60,7 +60,8 @@ func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	}
 }
 
-// noteResult remembers that an event's map did not come, with the error, or forgets the event if err is nil.
+// noteResult remembers that an event's map did not come, with the error, or forgets the event if err is nil. If it
+// remembers maxHalls events already, it forgets these first.
 func (h *halls) noteResult(number int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -264,7 +264,7 @@ func transferred(ctx context.Context, m *making) ([]any, error) {
 	return one(api.TicketData{Ticket: records[f.Ticket-m.Order.FirstTicket].TicketRecord})
 }
 
-// checkedIn shows a scan that admitted a ticket, with the ticket after it.
+// checkedIn shows a scan that admitted a ticket, with the ticket after it. For any other fact it returns nothing.
 func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*admission.CheckedIn)
 	if !ok {

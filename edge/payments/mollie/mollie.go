@@ -313,7 +313,8 @@ func (m *Provider) refundsOf(ctx context.Context, key, payment string) (psp.Made
 	return found, m.client.Fail(psp.ErrDeclined, fmt.Sprintf("the charge has more than %d refunds", psp.RefundPages*psp.RefundsPerPage))
 }
 
-// RefundStatus calls GET /payments/{payment}/refunds/{id}.
+// RefundStatus calls GET /payments/{payment}/refunds/{id}. id has both, with a slash between them; for any other text
+// it returns psp.ErrUnknownReference without a call.
 func (m *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutcome, error) {
 	payment, refund, _ := strings.Cut(id, "/")
 	if !isID(payment, "tr_") || !isID(refund, "re_") {

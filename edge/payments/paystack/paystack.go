@@ -116,7 +116,8 @@ func (p *Provider) Check(_ context.Context, price psp.Price) error {
 	return p.client.RefuseCurrency(price.Currency, Currencies)
 }
 
-// Verify calls GET /transaction/verify/{reference}.
+// Verify calls GET /transaction/verify/{reference}. For a text that can be no reference of ours, it returns
+// psp.ErrUnknownReference without a call.
 func (p *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	reference := of.Reference
 	if !psp.IsReference(reference) {

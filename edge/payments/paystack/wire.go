@@ -66,7 +66,8 @@ func (t transaction) checkFields(reference string) error {
 	return nil
 }
 
-// readOutcome reads the transaction, which checkFields has accepted.
+// readOutcome reads the transaction, which checkFields has accepted. If the buyer bore the fee, it leaves the fee out
+// of the amount, so that the amount is what was asked for.
 func (t transaction) readOutcome() psp.Outcome {
 	if t.Fees != nil && *t.Amount-*t.Fees == t.RequestedAmount { // the buyer bore the fee
 		*t.Amount = t.RequestedAmount

@@ -34,7 +34,8 @@ type pass struct {
 	probe bool
 }
 
-// admit lets a call through, or returns how long to stay away.
+// admit lets a call through, or returns how long to stay away. When the pause of an open breaker is over, it lets a
+// single call through as a probe, and no other until the probe has ended.
 func (b *breaker) admit(now time.Time) (pass, time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -139,7 +139,8 @@ func (c *Client) admitCall() (pass, error) {
 	return p, nil
 }
 
-// tellBreaker reports the result of the call to the breaker.
+// tellBreaker reports the result of the call to the breaker. A call that its caller gave up, or that was throttled,
+// counts neither for nor against the provider. It logs when the breaker opens or closes.
 func (c *Client) tellBreaker(p pass, err error) {
 	v := healthy
 	switch {

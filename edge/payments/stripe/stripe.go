@@ -427,7 +427,8 @@ func (s *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 }
 
 // isSigned reports whether one of our secrets has signed the body, at a time that is at most tolerance away from now.
-// signature is the header Stripe-Signature: the time (t), and one signature (v1) for each secret that Stripe has for us.
+// signature is the header Stripe-Signature: the time (t), and one signature (v1) for each secret that Stripe has for
+// us.
 func (s *Provider) isSigned(body []byte, signature string, now time.Time) bool {
 	var stamp string
 	var signed [][]byte

@@ -89,7 +89,8 @@ func (c *Count) noteVerdict(v limit.Verdict) {
 	c.done = true
 }
 
-// takeFrom counts the request in all of the buckets, or in none of them if one is full.
+// takeFrom counts the request in all of the buckets, or in none of them if one is full; it then refuses with that
+// bucket's verdict.
 func (c *Count) takeFrom(buckets ...bucket) error {
 	for i, b := range buckets {
 		v := c.limits.table.Take(b.subject, b.most, c.now)

@@ -224,7 +224,8 @@ func (f *Form) Remove() {
 }
 
 // cleanName returns a file's name without characters that could lead out of a folder, end a header or
-// reverse the direction of a line of text.
+// reverse the direction of a line of text. It keeps only what follows the last slash, and of a long name the
+// last maxName characters. If nothing is left, the name is "file".
 func cleanName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]

@@ -46,7 +46,8 @@ func (s *Places) Take(c *route.Call) (done func(), err error) {
 	}, nil
 }
 
-// add adds n places, or takes them back if n is negative: once to all, and once to each of the names. s.mu must be held.
+// add adds n places, or takes them back if n is negative: once to all, and once to each of the names. s.mu must be
+// held.
 func (s *Places) add(n int, names ...string) {
 	s.all += n
 	for _, name := range names {

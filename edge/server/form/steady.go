@@ -41,7 +41,7 @@ func ReadSteadily(conn net.Conn, from io.Reader, length int, now func() time.Tim
 }
 
 // isTooSlow reports whether too little has come in the last rateSpan, and makes the newest count
-// the count of this second.
+// the count of this second. It returns false during the first rateSpan seconds.
 func (b *Steady) isTooSlow() bool {
 	at := int64(b.now().Sub(b.began).Seconds())
 	for n := 0; b.second < at && n < rateSpan; n++ {

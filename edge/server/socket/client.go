@@ -36,7 +36,8 @@ func ClientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr 
 	return client
 }
 
-// parseHop parses one hop, with or without a port.
+// parseHop parses one hop, with or without a port, as an address alone. An IPv4 address in the form of IPv6 becomes an
+// IPv4 address.
 func parseHop(text []byte) (netip.Addr, bool) {
 	s := string(bytes.TrimSpace(text))
 	addr, err := netip.ParseAddr(s)

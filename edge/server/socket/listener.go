@@ -55,7 +55,7 @@ func (l *Listener) Open() int {
 	return len(l.open)
 }
 
-// Accept returns the next connection that is within the limits.
+// Accept returns the next connection that is within the limits. It turns away and counts those before it that are not.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -70,7 +70,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admitConnection counts the connection, or returns nil if there are too many already.
+// admitConnection counts the connection, or returns nil if there are too many already: in all, or from its address
+// unless that is exempt.
 func (l *Listener) admitConnection(c net.Conn) *conn {
 	addr := peerAddress(c.RemoteAddr())
 	l.mu.Lock()

@@ -91,7 +91,9 @@ type Dispute struct {
 	Closed time.Time // zero until it is won or lost
 }
 
-// Status returns the status that the transaction has at that time.
+// Status returns the status that the transaction has at that time. Without an outcome, and before PaidAt, it is
+// Abandoned. A paid transaction is Pending as long as PendingLeft is above 0, and Reversed once everything was
+// refunded.
 func (t *Transaction) Status(now time.Time) string {
 	switch {
 	case t.Outcome == "":
