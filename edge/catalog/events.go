@@ -278,7 +278,8 @@ func conflict(err error) bool {
 }
 
 // applyFields writes the optional fields that were sent into an event. It returns issues for those that the tags of
-// the request type can't check.
+// the request type can't check. A null makes an event public again, or lifts its capacity. A reservation calendar loses
+// its line-up and its end, whatever was sent.
 func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	f.Subcategory.Into(&t.Subcategory)
 	f.ShortDesc.Into(&t.ShortDesc)

@@ -45,7 +45,9 @@ func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.Sch
 	return new(sessionView(n)), nil
 }
 
-// updateSession changes a session. It makes the fact that the event has changed only if the session differs after it.
+// updateSession changes the fields of a session that the request names. It makes the fact that the event has changed
+// only if the session differs afterwards. The event must not have ended, and Texts.Change limits how often one
+// session is changed.
 func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.ScheduledSession, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {

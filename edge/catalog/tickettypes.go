@@ -81,7 +81,8 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 }
 
 // updateTicketType changes a ticket type. If the request names a section, it claims the section before the change and
-// notes after it that the type names the section now (settleSection).
+// notes after it that the type names the section now (settleSection). Texts.Change limits how often one type is
+// changed.
 func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -95,7 +95,8 @@ type rosterRow struct {
 }
 
 // manifest answers with all tickets of an event, or with those that have changed since a cursor or
-// a time. Devices keep the manifest to judge scans without a network.
+// a time. Devices keep the manifest to judge scans without a network. It asks the event at most once in
+// rosterLife, for all devices together.
 func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -125,8 +126,9 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	return m, nil
 }
 
-// refreshRoster asks the event for the state of its tickets and updates the rows. It dates changes to the millisecond,
-// as answers show times, so that a device can ask for the changes after a time that it was shown.
+// refreshRoster asks the event for the state of its tickets and updates the rows. It dates changes to the
+// millisecond, as answers show times, so that a device can ask for the changes after a time that it was shown. The
+// caller holds r.mu.
 func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, now time.Time) error {
 	says, err := cluster.AskFor[admission.Roster](ctx, h.Node, engine.EventRef(number), admission.GateRoster{})
 	if err != nil {

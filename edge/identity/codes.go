@@ -61,8 +61,10 @@ func newCode() string {
 	return fmt.Sprintf("%0*d", codeDigits, n)
 }
 
-// exchangeCode signs a person in by a mailed code, which proves the mailbox. If the account has a
-// second factor, the answer still asks for it.
+// exchangeCode signs a person in by a mailed code, which proves the mailbox, and makes an account if
+// the address has none. If the account has a second factor, the answer still asks for it. If nobody had
+// proven the mailbox before, the account's password, second factor and sessions end, and a mail tells
+// its owner.
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := order.NormalEmail(in.Email)
 	// Without a nonce the store checks the newest code of the address.

@@ -167,7 +167,8 @@ func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactor
 }
 
 // activateTwoFactor switches the second factor on after a first right code. Only this answer ever
-// has the recovery codes, because the store keeps only their hashes.
+// has the recovery codes, because the store keeps only their hashes. A mail tells the owner of the change.
+// It refuses if the address is not proven, if nothing was enrolled, or if the factor is on already.
 func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 }
 
 // eraseMe closes the caller's account and erases what is known about the person. A caller with a second factor
-// must show it, because this cannot be undone.
+// must show it, because this cannot be undone. The address must be proven, and Eraser.Erase may refuse.
 func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

@@ -86,8 +86,9 @@ func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Ho
 	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
 }
 
-// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller
-// without a ticket learns that the event is no course only if the public may see the event.
+// enroll finds the course that a path names, for a learner who holds a ticket of it. It refuses with
+// NOT_A_BUYER a caller without a ticket. Such a caller learns that the event is no course, or that there
+// is such an event, only if the public may see it.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {

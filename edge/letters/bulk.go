@@ -57,7 +57,8 @@ func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.
 }
 
 // writeBroadcast makes an organizer's mail to a person who attends an event. It makes none if the
-// person has had this broadcast already or has unsubscribed.
+// person has had this broadcast already or has unsubscribed; it notes the latter. It takes the links out
+// of a mail by an organization that has not earned trust yet.
 func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {

@@ -121,7 +121,8 @@ func port(u *url.URL) (int, error) {
 }
 
 // Send delivers a message to the server. If the server did not say whether it took the message, a
-// second attempt may deliver it twice, with the same Message-ID.
+// second attempt may deliver it twice, with the same Message-ID. It uses an idle connection if there is one,
+// and tries another if that one turns out to be closed before the server has taken anything.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg, err := s.origin.renderMessage(m)
 	if err != nil {

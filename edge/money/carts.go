@@ -76,7 +76,8 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 }
 
 // priceCart prices the lines of a cart, or returns nil if the request has no lines. All lines must
-// be of one event, as in an order.
+// be of one event that the caller may see, as in an order, and of ticket types that are on its page.
+// It holds no stock and does not check whether any is left.
 func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error) {
 	if len(items) == 0 {
 		return nil, nil

@@ -76,7 +76,8 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 }
 
 // creditWallet puts money into an organization's wallet, at the request of an administrator of the
-// platform. A repeat with the same Idempotency-Key credits nothing again and gets the first entry.
+// platform. A repeat with the same Idempotency-Key credits nothing again and gets the first entry. It
+// waits up to a second until lists show the entry.
 func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
 	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {

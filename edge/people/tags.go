@@ -73,7 +73,8 @@ func noAttendee(err error) error {
 }
 
 // readTagging reads the tickets and the tag of a request. It drops repeated tickets, because the answer counts
-// tickets, and refuses a ticket of another organization as missing.
+// tickets, and refuses a ticket of another organization as missing. It first waits for the read model, so that new
+// tickets are found.
 func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, tickets []attendees.Place, tag string, err error) {
 	if tag, err = readTag(in.Tag); err != nil {
 		return 0, nil, "", err

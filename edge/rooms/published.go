@@ -101,7 +101,8 @@ func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof
 }
 
 // bringBeacon accepts the signature of a draw's round from anybody. So a draw can go on even if this service
-// reaches no relay.
+// reaches no relay. It refuses before the room has closed its entries, for a round other than the room's, and for
+// a signature that the chain's key does not verify.
 func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {

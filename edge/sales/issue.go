@@ -21,7 +21,8 @@ import (
 const maxIssued = 500
 
 // issueTickets makes an order for which nobody pays here, because the organization sells the tickets elsewhere or
-// gives them away. Either the tickets are made and the organization's wallet pays the fee, or neither happens.
+// gives them away. Either the tickets are made and the organization's wallet pays the fee, or neither happens. It
+// refuses more than maxIssued tickets.
 func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // resendOrder queues a letter that mails an order's confirmation with its tickets to the buyer once more. A request
-// that is repeated with its Idempotency-Key queues only one.
+// that is repeated with its Idempotency-Key queues only one. It refuses an order that is not completed, or that was
+// made without an address.
 func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {

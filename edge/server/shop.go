@@ -36,7 +36,8 @@ const maxMapped = 50_000
 const mapAge = 10 * time.Minute
 
 // registerShop adds the built pages, the pages of events, and the files from which search engines and other
-// programs learn of events. small are the files of the pages that nothing builds.
+// programs learn of events. small are the files of the pages that nothing builds. Without cfg.Shop it adds only the
+// built pages.
 func (s *Server) registerShop(small []web.File) error {
 	files, err := web.App()
 	if err != nil {

@@ -65,7 +65,7 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 
 // setSeating gives an event the seats of a published version of a venue map. The actor of
 // the event's seat map keeps a copy of the layout, so a later version does not change the
-// event.
+// event. It then sets whether ticket types are sold by seats only, which depends on the mode.
 func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

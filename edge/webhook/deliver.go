@@ -187,7 +187,8 @@ func (d *Deliverer) recordResults() bool {
 }
 
 // serveEndpoints claims endpoints with deliveries that are due, and starts a goroutine for each, which sends one
-// page. It claims until the node serves maxEndpoints or no endpoint is left.
+// page. It claims until the node serves maxEndpoints or no endpoint is left. If the tables cannot be read, it stops;
+// what was claimed by then is free again when its lease ends.
 func (d *Deliverer) serveEndpoints() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {

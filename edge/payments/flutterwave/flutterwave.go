@@ -165,8 +165,8 @@ func (f *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt 
 	return data.readOutcome(r.Currency), nil
 }
 
-// findRefunds calls GET /refunds for the charge's refunds, page by page. More than psp.RefundPages pages are an
-// error, because the rest may have a refund under the key.
+// findRefunds calls GET /refunds for the charge's refunds, page by page, and returns those that were made under the
+// key of r. More than psp.RefundPages pages are an error, because the rest may have a refund under the key.
 func (f *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	for page := 1; page <= psp.RefundPages; page++ {

@@ -271,8 +271,8 @@ func (m *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	return data.readOutcome(), nil
 }
 
-// refundsOf calls GET /payments/{id}/refunds, page by page. More than psp.RefundPages pages are an error,
-// because the rest may have a refund under the key.
+// refundsOf calls GET /payments/{id}/refunds, page by page, and returns the refunds that were made under the key.
+// More than psp.RefundPages pages are an error, because the rest may have a refund under the key.
 func (m *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	q := url.Values{"limit": {strconv.Itoa(psp.RefundsPerPage)}}

@@ -340,7 +340,8 @@ func (r *refund) readOutcome() psp.RefundOutcome {
 
 // Refund first looks for refunds of the order that carry the key, because an earlier call may have
 // made one and lost the answer. It calls POST /v2/payments/captures/{id}/refund only if none of
-// them may still move the money.
+// them may still move the money. If all of the money has gone back in another way, the refund counts as
+// processed without a call. An amount of 0 gives back all that is left.
 func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 {
 		return psp.RefundOutcome{}, p.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")

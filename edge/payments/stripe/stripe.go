@@ -315,8 +315,8 @@ func (r *refundAnswer) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{ID: r.ID, Status: refundStatuses[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
 }
 
-// refundsOf calls GET /refunds for the payment's refunds, page by page. More than psp.RefundPages pages are an
-// error, because the rest may have a refund under the key.
+// refundsOf calls GET /refunds for the payment's refunds, page by page, and returns those that were made under the
+// key. More than psp.RefundPages pages are an error, because the rest may have a refund under the key.
 func (s *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	q := url.Values{"payment_intent": {payment}, "limit": {strconv.Itoa(psp.RefundsPerPage)}}
