@@ -204,8 +204,8 @@ func (s *SMTP) reapLater() {
 	})
 }
 
-// closeIdle closes the connections that have been idle for smtpIdleTime, and runs again later if others are
-// left.
+// closeIdle closes the connections that have been idle for smtpIdleTime. If others are left, it runs again when the
+// next of them has been idle for that long.
 func (s *SMTP) closeIdle() {
 	s.mu.Lock()
 	old := 0 // those that have been idle longest come first

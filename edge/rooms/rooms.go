@@ -1,6 +1,7 @@
 // Package rooms is the area of waiting rooms. It decides who may join, what visitors see of the
 // line and the draw, and who may order from an event with a room. The lines themselves are actors
-// (engine/queue).
+// (engine/queue). A room is steered if its organizer lets the service choose its rate, which is how many
+// entries it admits in a minute: Keep then adjusts the rate to the load and to the tickets that are left.
 //
 // A visitor's token contains the number of the visitor's entry. So a node answers a poll from its copy of the
 // room's record, which it refreshes after roomLife. The actor is asked for that, for joining, for admissions,

@@ -33,8 +33,8 @@ type writers struct {
 type shard struct {
 	hub    *Hub
 	epoll  int
-	signal int // eventfd
-	beat   time.Duration
+	signal int           // eventfd
+	beat   time.Duration // how long it waits at most while it has viewers
 
 	mu      sync.Mutex // guards what other goroutines hand over
 	woken   bool
