@@ -202,7 +202,7 @@ func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Ti
 	return nil
 }
 
-// isActive reports whether a ticket was paid for and is for something that is still to come. The
+// isActive reports whether a ticket is the person's, was paid for, and is for something that is still to come. The
 // table of holders may be behind and name a person who has passed the ticket on, so the order
 // decides who holds it.
 func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string, now time.Time) (bool, error) {

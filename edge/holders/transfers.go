@@ -88,7 +88,7 @@ func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command
 }
 
 // rescheduleTicket moves a ticket of a reservation to another date or slot. The ledger takes the
-// new place before it gives the old one back.
+// new place before it gives the old one back. The answer waits until lists show the new date.
 func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {

@@ -129,7 +129,7 @@ func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 }
 
 // limitAPIKey sets how many requests of the strict tier a key may make in a minute. A null sets it back to the
-// limit of the tier.
+// limit of the tier; a missing field is refused. The key may be any organization's.
 func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, error) {
 	// The field may be null but must not be missing, because a request that forgot it must not remove the key's
 	// limit.

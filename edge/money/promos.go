@@ -108,8 +108,8 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 	return h.codeView(r), nil
 }
 
-// findLiveEvent finds an event of the organization that was not cancelled. An event of another
-// organization is answered as missing.
+// findLiveEvent finds an event of the organization that was not cancelled. It refuses a cancelled one with
+// EVENT_CANCELLED. An event of another organization is answered as missing.
 func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Record, error) {
 	number, k, err := h.Known.ReadID(c.Context, id)
 	if err != nil {

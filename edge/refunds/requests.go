@@ -196,8 +196,8 @@ func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, e
 	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }
 
-// decideRefund grants or denies a refund that somebody has asked for. A refund that nobody has
-// asked for is due in any case, so there is nothing to decide.
+// decideRefund grants or denies a refund that somebody has asked for. It refuses for a refund that nobody
+// has asked for, because that is due in any case. A refund that was granted is sent soon (Nudge).
 func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route.Money], decision ledger.DecideRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, id)
 	if err != nil {
@@ -247,8 +247,8 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	return h.refundView(o, i), nil
 }
 
-// completeRefund notes that a person has sent the money. It is only for refunds that no provider
-// sends.
+// completeRefund notes that a person has sent the money. It refuses for a refund that a provider sends, and
+// for one whose money is not on its way.
 func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {

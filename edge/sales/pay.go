@@ -367,9 +367,9 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }
 
-// reportAttempt reports a provider's outcome of an attempt to the event, and returns the order as it is then. If more
-// money came than the order notes, and the order has left the ledger, it logs an error, because a person has to send
-// the money back.
+// reportAttempt reports a provider's outcome of an attempt to the event, and returns the order as it is then. The sweep
+// of refunds soon sends what the order gives back because of it. If more money came than the order notes, and the order
+// has left the ledger, it logs an error, because a person has to send the money back.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {
 	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
 	paid := out.Status == psp.Succeeded // With any other status, Amount is not money that we have.

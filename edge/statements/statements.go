@@ -59,8 +59,8 @@ type Line struct {
 	bank     string // the bank's reference
 }
 
-// Read reads a statement in any of the formats. A file with a line that can't be read is refused
-// whole, with ErrFormat.
+// Read reads a statement in any of the formats, and returns the lines with money that came in. A file with a
+// line that can't be read, or with more than MaxBytes, is refused whole, with ErrFormat.
 func Read(file []byte) ([]Line, error) {
 	if len(file) > MaxBytes {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrFormat, MaxBytes)

@@ -84,7 +84,9 @@ type Answer struct {
 }
 
 // Do makes the call and hands the answer to read, whose error becomes the call's. If read returns
-// ErrFault, that counts against the provider like a 5xx, and a call that only reads is tried again.
+// ErrFault, that counts against the provider like a 5xx, and a call that only reads is tried again. All
+// tries together take at most the account's Timeout. It sends nothing if the breaker is open (ErrPaused) or
+// if too many calls are under way (ErrBusy).
 func (c *Client) Do(ctx context.Context, r Request, read func(Answer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Account.Timeout)
 	defer cancel()
