@@ -31,8 +31,8 @@ const (
 )
 
 // TakeMembers tells the node which nodes there are, itself included, sorted by id. The node begins links to new members,
-// ends those to members that are gone, and puts away the actors that it does not own by the new list. If it gains any,
-// it wakes those of its actors that want to be woken by now.
+// ends those to members that are gone, and puts away the actors that it does not own by the new list. If it gains
+// any, it wakes every actor of its own that wants to be woken by now.
 func (n *Node) TakeMembers(list []members.Member) {
 	// The lock keeps lists in order: of two lists that come at once, the later one must win. Stop takes it too, so
 	// that no goroutine begins after it.
@@ -232,8 +232,8 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	}
 }
 
-// runWhileOwned runs f as long as the task belongs to this node. Then it ends f's context and waits for f. If f panics
-// meanwhile, it is started again.
+// runWhileOwned runs f as long as the task belongs to this node, and starts f again if it panics. Then it ends f's
+// context and waits for f.
 func (n *Node) runWhileOwned(life context.Context, task string, f func(context.Context)) {
 	ctx, cancel := context.WithCancel(life)
 	ended := make(chan struct{})

@@ -82,9 +82,9 @@ type Device struct {
 // longestName bounds the names of gates and devices, in characters. The service has the same bound.
 const longestName = 100
 
-// Open opens a device, with everything that an earlier process kept in its folder: counts, manifest, clock offset, who
-// went in or out, the scans of which the service has not been told, and those that it judged otherwise (wrong). It
-// refuses names of gates and devices that are too long.
+// Open opens a device, with everything that an earlier process kept in its folder: counts, manifest, clock offset,
+// the passages in and out, the scans that the service has not been told, and the scans that it judged otherwise
+// (wrong). It refuses names of gates and devices that are too long.
 func Open(cfg Config) (*Device, error) {
 	for what, name := range map[string]string{"gate": cfg.Gate, "device": cfg.Name} {
 		if n := utf8.RuneCountInString(name); n > longestName {
@@ -232,7 +232,7 @@ func (d *Device) keepEntries(scan *Scan, told time.Time, entries ...entry) error
 	d.last = scan.Number
 	d.count(scan)
 	if d.findUnheard(scan.Code, scan.Out) != "" {
-		d.unheard = nil // whoever shows the code after this is judged anew
+		d.unheard = nil // a later scan of the code is judged again
 	}
 	if scan.Status == Success {
 		if scan.Alone {

@@ -54,7 +54,7 @@ type store struct {
 	log       *lines
 }
 
-// lines is a file of lines, of which the first size bytes are on the disk.
+// lines is a file of lines. Its first size bytes are on the disk.
 type lines struct {
 	*os.File
 	size int64

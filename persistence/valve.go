@@ -138,7 +138,7 @@ func (c *valveConn) Close() error {
 
 // Watch checks the database again and again until the context ends, over a connection of its own, and shuts and
 // opens the valve. look returns an error if the database must not be used. A look that only takes too long changes
-// nothing if the database has answered somebody else meanwhile (Heard).
+// nothing if the database has answered somebody else during the look (Heard).
 func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext

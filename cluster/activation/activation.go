@@ -221,8 +221,9 @@ func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 }
 
 // beginServing makes a loaded activation live. It decides a Wake first, and then the commands that came while it was
-// loading, in their order. If the activation has ended meanwhile, it does nothing. If the activation was asked to leave
-// meanwhile, it ends the activation at once: those who wait for a reply get ErrMoved, and tells are sent on.
+// loading, in their order. If the activation has ended while it loaded, beginServing does nothing. If the
+// activation was asked to leave while it loaded, beginServing ends it at once: callers that wait for a reply get
+// ErrMoved, and tells are sent on.
 func (a *Activation) beginServing(l Loaded) {
 	if a.stopped.Load() {
 		return

@@ -33,8 +33,8 @@ func (r *refusals) add(w *work, number int64) {
 	}
 }
 
-// noteRefusal notes a reply if it is a refusal, and replaces an earlier one with the same key. number is that of the
-// journal's entry, with which the refusal leaves.
+// noteRefusal notes a reply if it is a refusal, and replaces an earlier one with the same key. number is the
+// number of the journal's entry that carries the refusal.
 func (r *refusals) noteRefusal(key engine.OrderID, reply engine.Reply, number int64) {
 	if _, refused := reply.(*engine.Refusal); !refused {
 		return

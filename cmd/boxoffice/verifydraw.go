@@ -137,7 +137,7 @@ func (c verifyDrawCmd) verifyReceipt(v *draw.Verified, doc *draw.Published, out 
 }
 
 // verifyLeaves prints the place of every entry, in the order of the leaves. It does nothing if no list of leaves was
-// given, and returns an error if the list is not that of the draw.
+// given, and returns an error if the list is not the draw's list.
 func (c verifyDrawCmd) verifyLeaves(v *draw.Verified, out io.Writer) error {
 	if c.Leaves == "" {
 		return nil

@@ -55,7 +55,7 @@ type ContactCustomer struct {
 	Body    string `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"We have moved you to the front row." description:"What the mail says, in plain text."`
 }
 
-// Customer is somebody, known by one mail address, who has bought or holds tickets of an organization.
+// Customer is a person, known by one mail address, that has bought or holds tickets of an organization.
 type Customer struct {
 	Key    string         `json:"key" example:"3fK9xQ2mT7vB1nR5wY8zLd" description:"What names the customer within the organization; it tells nothing of the address."`
 	Email  string         `json:"email" description:"The address in lower case; a customer is one address."`

@@ -27,8 +27,8 @@ type ListReports struct {
 	Page
 }
 
-// ListPlatformReports asks for the reports that the platform answers, the newest first: those of its own
-// categories, and those that organizations handed over or did not answer in time.
+// ListPlatformReports asks for the reports that the platform answers, the newest first: the reports of its own
+// categories, and the reports that organizations handed over or did not answer in time.
 type ListPlatformReports struct {
 	ReportStatus
 	Page

@@ -44,8 +44,8 @@ type WaitlistSettings struct {
 	OfferMinutes int64 `json:"offerMinutes" description:"For how many minutes an offer may be claimed."`
 }
 
-// WaitlistToken names an entry of a waitlist by the token of a mailed link. Whoever has the mail can claim
-// the entry's offer or end the entry.
+// WaitlistToken names an entry of a waitlist by the token of a mailed link. Anybody with the mail can claim the
+// entry's offer or end the entry.
 type WaitlistToken struct {
 	Token string `path:"token" format:"id" maxLength:"100" description:"The token of the link in the mail; it is the entry's only credential."`
 }

@@ -55,8 +55,8 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 
 // publicEvent returns an event as everybody may see it, without its ticket types. It leaves out what is for the
 // organization alone, and the link of a digital product, which only its buyers may see. It adds the organizer, the
-// schedule, the sections and the page's looks, and shows each hosted file by its full address. A reservation calendar
-// has no start and end, but says whether booking is open.
+// schedule, the sections and the page's looks, and shows each hosted file by its full address. A reservation
+// calendar has no start and end; its BookingOpen tells whether booking is open.
 func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)

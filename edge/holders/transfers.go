@@ -16,9 +16,9 @@ import (
 )
 
 // transferTicket offers a ticket to an address. The ticket changes hands once that address claims
-// it by the mailed link. What depends on the order or on certificates alone is refused here. The
-// event decides the rest, for the holder version that was read here: if the ticket has changed
-// hands since then, the version is out of date and the event refuses.
+// it by the mailed link. transferTicket itself refuses for reasons that lie in the order or in certificates alone.
+// The event decides the rest, for the holder version that was read here: if the ticket has changed hands since
+// then, the version is out of date and the event refuses.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

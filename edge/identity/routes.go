@@ -297,7 +297,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// No API key may make keys: whoever stole one could make another that still works after the first is
+		// No API key may make keys: a thief of one key could make another that still works after the first is
 		// revoked.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}/api-keys",

@@ -164,8 +164,8 @@ const exitOurFault = 1
 
 // run makes the sizes in a worker process, and kills the process after makeTime. If the process
 // takes too long, is killed by a limit, crashes or answers that it refuses the image, run blames the image and refuses
-// it with UNSUPPORTED_FILE_TYPE. If ctx ends meanwhile, run returns its error. If the process cannot be started, fails
-// by our fault (such as a full disk) or writes no answer, run returns an error too.
+// it with UNSUPPORTED_FILE_TYPE. If ctx ends while the worker runs, run returns the error of ctx. If the process
+// cannot be started, fails by our fault (such as a full disk) or writes no answer, run returns an error too.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	within, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()

@@ -6,7 +6,7 @@ import "syscall"
 // of the others, the kernel kills the process or the decoder fails, and no other process is affected.
 const (
 	heapLimit   = 1 << 30 // bytes that the collector aims at
-	addressRoom = 6 << 30 // bytes of address space, most of which the Go runtime and wazero only reserve
+	addressRoom = 6 << 30 // bytes of address space; the Go runtime and wazero only reserve most of them
 	cpuSeconds  = 60
 	fileBytes   = 64 << 20
 )

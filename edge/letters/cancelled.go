@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// writeCancelled makes the mail about a cancelled event. A person gets only one, about all orders of which they
-// have tickets. It makes none for a person who neither bought nor has any ticket by now.
+// writeCancelled makes the mail about a cancelled event. A person gets only one mail, about all orders that they
+// have tickets of. writeCancelled makes none for a person who neither bought nor has any ticket by now.
 func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // writeRoom makes a mail with a link to a place in a waiting room (QueuePlace), or with the link by
-// which its reader joins the room (QueueConfirm). It makes no mail once the event has ended. What the
-// link has to carry comes sealed with the letter; if it cannot be opened, the mail is undeliverable.
+// which its reader joins the room (QueueConfirm). It makes no mail once the event has ended. The text that the
+// link has to carry comes sealed with the letter; if this text cannot be opened, the mail is undeliverable.
 func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	p, err := h.Pages.Event(ctx, l.Event)
 	if err != nil {

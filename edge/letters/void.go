@@ -28,7 +28,7 @@ func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Or
 	case l.Template == mailqueue.TransferTaken:
 		line, _, ok := o.LineOf(l.Ticket)
 		if !ok || order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
-			return nil // A ticket that its buyer passed on before is no longer that of the person whom the line names.
+			return nil // The buyer passed the ticket on before: it no longer belongs to the person whom the line names.
 		}
 		void.To, void.Name, void.Ticket = o.Lines[line].AttendeeEmail, o.Lines[line].AttendeeName, l.Ticket
 		if to := order.NormalEmail(void.To); to == "" || to == order.NormalEmail(l.To) || to == order.NormalEmail(l.Taker) {

@@ -115,9 +115,9 @@ type kept struct {
 }
 
 // cacheBehind returns the page that the cache has under a key, as long as the page is fresh. Otherwise it calls make,
-// after a public read has waited at the gate g, and caches the result. It does not cache errors. Who waited at the
-// gate gets the page that another caller has made meanwhile. If make fails because the database is unreachable,
-// cacheBehind returns an older page, if the cache still has one that was not forgotten.
+// after a public read has waited at the gate g, and caches the result. It does not cache errors. If another caller
+// has made the page while this one waited at the gate, cacheBehind returns that page. If make fails because the
+// database is unreachable, cacheBehind returns an older page, if the cache still has one that was not forgotten.
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
 	if t, ok := cached[T](p, key, time.Now()); ok {
 		return t, nil

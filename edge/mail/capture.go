@@ -176,7 +176,7 @@ type Captured struct {
 }
 
 // List returns up to limit of the newest mails, newest first, without their bodies. It fails if one of them cannot be
-// read, unless that mail has been deleted meanwhile.
+// read, unless that mail has been deleted since it was listed.
 func (c *Capture) List(limit int) ([]Captured, error) {
 	names, err := c.listFileNames()
 	if err != nil {

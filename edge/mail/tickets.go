@@ -404,8 +404,8 @@ type Cancelled struct {
 	Refunds string   // the address where the reader asks for the money; "": the reader may not ask
 }
 
-// paidOrders returns the orders that cost money and of which the reader still has tickets, and true. If there
-// are none, it returns all orders, and false.
+// paidOrders returns the orders that cost money and still have a ticket of the reader, and true. If there are
+// none, it returns all orders, and false.
 func (c *Cancelled) paidOrders() (orders []*Order, isPaid bool) {
 	for _, o := range c.Orders {
 		if o.Count > 0 && o.Total.Amount != "" {

@@ -22,8 +22,8 @@ type Held struct {
 	Holder order.Holder
 }
 
-// OpenTicket finds a ticket for its holder, who has a session with a proven address, or the order's
-// token if the buyer still holds the ticket. It refuses an expired token with tokenOver, a caller without any
+// OpenTicket finds a ticket for its holder. The holder needs a session with a proven address, or the order's token
+// if the buyer still holds the ticket. OpenTicket refuses an expired token with tokenOver, a caller without any
 // credentials with UNAUTHORIZED, and everybody else with TICKET_NOT_FOUND.
 func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, error) {
 	token, err := soleToken(c, tokens)

@@ -91,8 +91,8 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	return nil
 }
 
-// listReports returns a page of the reports about an organization and its events, the newest first, without those of
-// the categories in platformsOwn.
+// listReports returns a page of the reports about an organization and its events, the newest first, without the
+// reports of the categories in platformsOwn.
 func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

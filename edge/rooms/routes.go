@@ -11,8 +11,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes returns the area's rows: those of a room's visitors, and those by which its organization sets it up and
-// runs it.
+// Routes returns the area's rows: the rows for a room's visitors, and the rows by which the room's organization
+// sets it up and runs it.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		// For visitors of the waiting room. They need no account. Some rows admit the organization

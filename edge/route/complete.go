@@ -74,8 +74,8 @@ func (op *Op) rowFaults() []string {
 }
 
 // handlerFaults lists the faults of the handler's types: a body for a GET, an answer that does not fit the
-// status, parameters that are not those of the path, a row for gates whose request does not name the event,
-// and fields without a limit (listUnbounded).
+// status, parameters that are not the parameters of the path, a row for gates whose request does not name the
+// event, and fields without a limit (listUnbounded).
 func (op *Op) handlerFaults() []string {
 	if op.Handler.In == nil {
 		return []string{"Handler: use route.Handle"}

@@ -51,8 +51,8 @@ func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
 // not one that always answers with its whole list and ignores them.
 var paging = []string{"cursor", "limit"}
 
-// addUnknown adds an issue for each parameter of the query that the plan does not know, except those of paging, until
-// there are MaxIssues.
+// addUnknown adds an issue for each parameter of the query that the plan does not know, except the parameters of
+// paging, until there are MaxIssues.
 func (p *plan) addUnknown(issues []Issue, src Source) []Issue {
 	for name := range src.QueryNames() {
 		isKnown := slices.ContainsFunc(p.params, func(known param) bool { return known.in == inQuery && known.name == name })

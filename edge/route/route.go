@@ -190,8 +190,8 @@ func (op *Op) RefusesUnknown() bool {
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
 // Organizes reports whether the operation is a write by an organization's members or keys, which is charged
-// to the organization's quota. What buyers write and what is scanned at the gates has other limits, and
-// must never be refused because of the quota.
+// to the organization's quota. Writes by buyers and scans at the gates have other limits, and must never be
+// refused because of the quota.
 func (op *Op) Organizes() bool {
 	return op.Writes() && op.Scope != 0 && !op.Auth.Has(Public) && op.Tier != TierCheckin
 }

@@ -15,8 +15,8 @@ import (
 // The handlers in this file let an organization list, read and cancel its orders.
 
 // listOrders returns a page of the orders of an organization, or of one of its events if the request names one, the
-// newest first. in.Q searches for people, orders and tickets (orders.Ask). What an order shows of its buyer and
-// holders depends on the caller's scopes.
+// newest first. in.Q searches for people, orders and tickets (orders.Ask). The caller's scopes decide what an
+// order shows of its buyer and holders.
 func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.Order], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -28,7 +28,7 @@ var (
 	providerCodes = codes{engine.OrderNotFound, engine.ProviderMissing, engine.ProviderError, engine.ProviderTimeout}
 )
 
-// Routes returns the area's rows: those of buyers, those of organizations, and those about disputes.
+// Routes returns the area's rows: the rows for buyers, the rows for organizations, and the rows about disputes.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(slices.Concat(h.orderGroups(), h.organizerGroups(), h.disputeGroups())...)
 }

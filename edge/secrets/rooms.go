@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Visitor is what a VisitorToken contains: which entry of which draw the visitor has.
+// Visitor is what a VisitorToken contains: a draw, and the visitor's entry in it.
 type Visitor struct {
 	Draw  uint32
 	Index uint32 // the entry's number in the draw
@@ -145,8 +145,8 @@ func (m *Master) DrawKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(m.derive("draw", ed25519.SeedSize))
 }
 
-// TestBeacon returns the random beacon for test deployments. Whoever has the master key can compute its rounds
-// in advance, so a draw with it proves nothing, and its statements say so.
+// TestBeacon returns the random beacon for test deployments. Anybody with the master key can compute its rounds in
+// advance, so a draw with it proves nothing, and its statements say so.
 func (m *Master) TestBeacon() *draw.TestBeacon {
 	const genesis, period = 1_700_000_000, 3 // any time before the first draw; as often as quicknet
 	b, err := draw.NewTestBeacon(m.derive("test-beacon", 32), genesis, period)

@@ -31,8 +31,8 @@ func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	s.answerError(ctx, x, err)
 }
 
-// isForPages reports whether a request reads an address that people open in a browser: every address except
-// those of the API, of agents and of uploaded files.
+// isForPages reports whether a request reads an address that people open in a browser: every address except the
+// addresses of the API, of agents and of uploaded files.
 func isForPages(ctx *fasthttp.RequestCtx) bool {
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return false

@@ -106,10 +106,10 @@ type Request struct {
 	LastID string     // the header Last-Event-ID, which says where an earlier stream broke off; or empty
 }
 
-// Serve answers the request with a stream of the topic, or returns a refusal, the error of Topic.Open or that of
-// ctx. The stream begins when the server's handler has returned. Its HTTP header is the response's header at
-// that moment, with everything that the edge sets on every answer. The server must not close hijacked
-// connections. ctx limits how long Serve waits for a topic to open. A HEAD request gets only the header.
+// Serve answers the request with a stream of the topic, or returns a refusal, the error of Topic.Open or the error
+// of ctx. The stream begins when the server's handler has returned. Its HTTP header is the response's header at
+// that moment, with everything that the edge sets on every answer. The server must not close hijacked connections.
+// ctx limits how long Serve waits for a topic to open. A HEAD request gets only the header.
 func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) error {
 	head := &rc.Response.Header
 	packed := rc.Request.Header.HasAcceptEncoding("gzip")

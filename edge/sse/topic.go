@@ -34,7 +34,7 @@ type Event struct {
 // not wait, because all viewers of the topic would wait with them.
 type Source interface {
 	// Take returns what has changed since the last Take, or nil if nothing has changed. With whole it also
-	// returns a snapshot of everything at the same moment. The events of update make one frame, and those of
+	// returns a snapshot of everything at the same moment. The events of update make one frame, and the events of
 	// snapshot another. The topic keeps the events' data, so the source must not change it.
 	Take(whole bool) (update, snapshot []Event)
 	// Close releases the source. The topic calls no method after it.

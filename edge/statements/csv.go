@@ -22,8 +22,7 @@ type shape struct {
 	layouts          []string
 }
 
-// shapes are the CSV files that we read: those of the German savings banks, of Wise and of N26, in
-// this order.
+// shapes are the CSV files that we read: the files of the German savings banks, of Wise and of N26, in this order.
 var shapes = []shape{
 	{
 		separator: ';', day: "Buchungstag", amount: "Betrag", payer: "Beguenstigter/Zahlungspflichtiger", text: "Verwendungszweck", currency: "Waehrung",

@@ -11,8 +11,8 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes returns the area's rows: those of people who wait, who need no account, and those of the organization that
-// sees and serves the list.
+// Routes returns the area's rows: the rows for people who wait, which need no account, and the rows for the
+// organization that sees and serves the list.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
 		route.Group{

@@ -206,8 +206,8 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	return v, nil
 }
 
-// leaveWaitlist ends the entry of a mailed link. What the entry was offered goes to the next entry. An entry that has
-// ended already stays as it is.
+// leaveWaitlist ends the entry of a mailed link. If the entry has an offer, the offer goes to the next entry. An
+// entry that has ended already stays as it is.
 func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.WaitlistEntry, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {

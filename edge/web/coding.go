@@ -14,8 +14,8 @@ import (
 // value leaves the answer as it is.
 type Coding string
 
-// The codings, the best one first. Brotli sees repetitions at a distance of megabytes, and gzip only those of the last
-// 32 KB: the drawing of an arena takes 75 KB by brotli and 132 KB by gzip.
+// The codings, the best one first. Brotli sees repetitions at a distance of megabytes, and gzip only repetitions
+// within the last 32 KB: the drawing of an arena takes 75 KB by brotli and 132 KB by gzip.
 const (
 	Brotli Coding = "br"
 	Gzip   Coding = "gzip"

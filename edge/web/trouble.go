@@ -80,7 +80,7 @@ func NewTroublePage(files []File) (*TroublePage, error) {
 	return &p, nil
 }
 
-// Write writes the page of t. A status without words of its own gets those of status 500.
+// Write writes the page of t. A status without words of its own gets the words of status 500.
 func (p *TroublePage) Write(w io.Writer, t *Trouble) error {
 	texts := troubles.in(t.German)
 	words, ok := texts.of[t.Status]

@@ -1,5 +1,5 @@
-// Package web owns the pages that people open in a browser. The pages in page/ and those that the server
-// writes are plain HTML, style sheets and scripts; those of app/ are built before, into dist/. All are part of
+// Package web owns the pages that people open in a browser. The pages in page/ and the pages that the server
+// writes are plain HTML, style sheets and scripts; the pages of app/ are built before, into dist/. All are part of
 // the program and load nothing from other servers. Their scripts use only the public API.
 //
 // The edge serves what Files and App return, and its own fixed files, as Static. The package runs nothing on its

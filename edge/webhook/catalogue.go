@@ -72,9 +72,9 @@ var Catalogue = []Type{
 	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}, Data: api.AgentActionData{}},
 }
 
-// Internal lists the facts of which no public fact is made, each with the reason. Of the facts that Catalogue
-// names, some don't become public either: those with a status for which there is no type, such as an order
-// that expired.
+// Internal lists the facts that never become public facts, each with the reason. Of the facts that Catalogue
+// names, some don't become public either: those with a status for which there is no type, such as an order that
+// expired.
 var Internal = map[string]string{
 	"event.removed":             "a draft that nobody bought of; no type says so",
 	"event.offered":             "what a ticket type tells its event",

@@ -108,9 +108,9 @@ func (t *Tickets) passingFact(w *passing) engine.Fact {
 	}
 }
 
-// passingReply makes the answer to a scan from its verdict. At and Gate are those of the passage or, if the
-// scan only repeats an earlier passage, of that one; if the scan is denied, those of the passage that it
-// contradicts.
+// passingReply makes the answer to a scan from its verdict. At and Gate come from the passage. If the scan only
+// repeats an earlier passage, they come from the earlier passage. If the scan is denied, they come from the
+// passage that it contradicts.
 func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
 	says, ticket := verdicts[w.verdict], w.scan.Ticket
 	r := &ScanReply{Status: says.status, Reason: says.reason, Ticket: ticket, Holder: t.holderName(ticket), Out: w.scan.Out}

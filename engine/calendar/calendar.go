@@ -196,7 +196,7 @@ func (s *State) Next() time.Time {
 }
 
 // Check returns the first broken invariant, or nil: each open reservation has its bookings, no count is negative, a
-// date has at least the units of its slots, and the units of all customers together are those of the dates.
+// date has at least the units of its slots, and the units of all customers together equal the units of the dates.
 func (s *State) Check() error {
 	if err := s.book.Check(); err != nil {
 		return err

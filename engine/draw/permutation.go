@@ -22,7 +22,7 @@ const minHalf = 4
 
 // Permutation maps the index of each entry to its place. It is a Feistel network over the smallest even number
 // of bits that can hold all indexes, at least 8. Its round function is an HMAC-SHA256 over the round, as one
-// byte, and a half, as 4 bytes, of which mix takes as many bits as a half has. The network permutes more
+// byte, and a half, as 4 bytes. Of the HMAC, mix takes as many bits as a half has. The network permutes more
 // numbers than there are indexes. If a result is no index, it is mapped again, until the result is one (cycle
 // walking).
 type Permutation struct {

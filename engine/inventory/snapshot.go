@@ -34,8 +34,8 @@ func (s *State) Freeze() any {
 	}
 }
 
-// Thaw returns the state that a decoded snapshot describes. What is volatile is lost: the ledger has seen no offer, and
-// no reservation is confirmed.
+// Thaw returns the state that a decoded snapshot describes. Volatile state is lost: the ledger has seen no offer,
+// and no reservation is confirmed.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Buyers) != len(f.Counts) {

@@ -10,8 +10,8 @@ import (
 // instead of the answer that its comment names.
 type (
 	// Place asks for an order. The order's id is the command's id: once the order is made, the command sent
-	// again gets the same answer, whatever has become of the order, until the ledger forgets the order. A
-	// refused command leaves nothing behind and is decided anew. The answer is an *OrderReply.
+	// again gets the same answer, whatever has become of the order, until the ledger forgets the order. A refused
+	// command leaves nothing behind, so it is decided again when it is sent again. The answer is an *OrderReply.
 	Place struct {
 		Order       engine.OrderID
 		Alias       engine.OrderID // the id that the same command had on another day, or zero

@@ -240,8 +240,8 @@ func (b *Book) decideCancel(c CancelOrder, at int64) engine.Decision {
 	return b.endOrder(o, order.StatusCancelled, at)
 }
 
-// pastReply answers a cancellation of an order of which only the outcome is known. A cancelled order is
-// answered with success again; any other is refused.
+// pastReply answers a cancellation of an order if only the order's outcome is known. A cancelled order is answered
+// with success again; any other is refused.
 func pastReply(status string, code engine.Code) engine.Decision {
 	if status == order.StatusCancelled {
 		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}

@@ -121,8 +121,8 @@ func refuseEnded(status string, free bool) *engine.Refusal {
 }
 
 // decideAddress notes the address at which an attempt is paid (OpenPayment). An attempt that has an address already
-// keeps it, and the answer has that one. The order's status does not matter: it may have ended meanwhile. Only an
-// order or attempt that the book does not have is refused.
+// keeps it, and the answer has that one. The order's status does not matter: the order may have ended since the
+// attempt began. Only an order or attempt that the book does not have is refused.
 func (b *Book) decideAddress(c OpenPayment, at int64) engine.Decision {
 	o := b.Find(c.Order)
 	if o == nil || o.Attempt(c.Reference) == nil {

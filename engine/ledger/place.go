@@ -341,9 +341,9 @@ func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
 }
 
-// decideInquire answers a keeper that asks about its reservations. It confirms those of unpaid orders and
-// releases those that no order knows. If an order has ended, or its ticket has moved, it tells the keeper so
-// again. About orders that are still being placed and tickets that wait for a new place it says nothing.
+// decideInquire answers a keeper that asks about its reservations. It confirms the reservations of unpaid orders
+// and releases the reservations that no order knows. If an order has ended, or its ticket has moved, it tells the
+// keeper so again. About orders that are still being placed and tickets that wait for a new place it says nothing.
 func (b *Book) decideInquire(c keeper.Inquire) engine.Decision {
 	var d engine.Decision
 	var confirmed []keeper.Claim

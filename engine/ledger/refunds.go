@@ -37,7 +37,7 @@ func notEligible(reason string) engine.Decision {
 }
 
 // recallOrder returns an order, from the record that the caller brings if the ledger has forgotten its own. In
-// that case it also returns the fact that restores the record. It returns nil if the record is not that of a
+// that case it also returns the fact that restores the record. It returns nil if the record is not the record of a
 // sold order of this event.
 func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
 	if o := b.Find(id); o != nil {

@@ -65,9 +65,10 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// These are the numbers of fields that a record may have at most, those that every record has (plain...), those of
-// a refund that somebody has asked for, and those of a refund of money that is apart (isApart). A record whose later
-// fields are all unset is written without them, so a plain order does not pay for the others.
+// These are numbers of fields: the most that a record may have (...Fields), the fields that every record has
+// (plain...), the fields of a refund that somebody has asked for (askedRefund), and the fields of a refund of
+// money that is apart (apartRefund, isApart). A record whose later fields are all unset is written without them,
+// so a plain order does not pay for the others.
 const (
 	orderFields = 34
 	plainOrder  = 24
@@ -334,8 +335,8 @@ func (d *Deposit) packed(p *packing) {
 	p.endRecord(outer)
 }
 
-// packed goes through a refund's fields. It ends after the last group of fields of which the refund has any
-// (countFields).
+// packed goes through a refund's fields. It ends after the last group of fields in which the refund has a field
+// that is set (countFields).
 func (r *Refund) packed(p *packing) {
 	n := p.fieldsToGo(r.countFields(), refundFields)
 	outer := p.beginRecord(n)
@@ -484,7 +485,7 @@ func (p *packing) packFlag(b *bool) {
 	*b = n != 0
 }
 
-// packList goes through a list: its length, and then its elements, for each of which it calls each.
+// packList goes through a list: first its length, and then its elements. It calls each for every element.
 func packList[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	n := uint64(len(*of))
 	if p.packUnsigned(&n); n > uint64(len(p.in)) && p.reading {

@@ -13,7 +13,7 @@ type (
 	Open struct{ Settings Settings }
 	// End closes the room for good: everybody may order. The answer is a *Record.
 	End struct{}
-	// Pause stops admissions, or lets them go on. Visitors can join meanwhile. The answer is a *Record.
+	// Pause stops admissions, or lets them go on. Visitors can join during a pause. The answer is a *Record.
 	Pause struct{ On bool }
 	// Drain lets nobody join any more. The room ends once everybody in line is admitted. The answer is a *Record.
 	Drain struct{}

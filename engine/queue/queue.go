@@ -151,8 +151,8 @@ func (s *State) voidAt() int64 {
 // untilNext returns how long after servedAt the next admission is due, in milliseconds.
 func (s *State) untilNext() int64 { return (60_000 - s.credit + s.settings.Rate - 1) / s.settings.Rate }
 
-// Check returns the first broken invariant, or nil. It compares the counts of entries with each other, the root with
-// that of the drawn entries, and the place of each admitted entry with the places served.
+// Check returns the first broken invariant, or nil. It compares the counts of entries with each other, the root
+// with the root of the drawn entries, and the place of each admitted entry with the places served.
 func (s *State) Check() error {
 	n := s.count()
 	var sum, drawn uint64

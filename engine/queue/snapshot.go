@@ -37,8 +37,8 @@ func (s *State) Freeze() any {
 	}
 }
 
-// Thaw returns the state that a decoded snapshot describes, with the places ordered anew. It returns an error if its
-// lists don't fit. It does not check the state (Check).
+// Thaw returns the state that a decoded snapshot describes, and orders the places again. It returns an error if
+// the snapshot's lists don't fit. It does not check the state (Check).
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Persons) != len(f.Issued) {

@@ -122,8 +122,8 @@ func (s *State) onMap(seats []int32) []int32 {
 }
 
 // attachPlan replaces the map, and forgets the selections, prices and blocks of the old one. A nil p leaves no
-// map. The list of ticket types stays, because those of the old map have to be told that they have no seats any
-// more.
+// map. The list of ticket types stays, because the types of the old map have to be told that they have no seats
+// any more.
 func (s *State) attachPlan(p *plan) {
 	s.plan, s.holds, s.seats, s.prices, s.vacant, s.tallies = p, newHolds(), nil, nil, nil, [4]int32{}
 	for i := range s.sizes.list {

@@ -68,8 +68,8 @@ func (s *State) checkSeats() error {
 }
 
 // checkHolds checks that each selection is in the heap at its place, and that the counts of principals and of held
-// seats agree with the selections. It also checks the limits of each selection (seats and time), and those of the
-// networks that are remembered.
+// seats agree with the selections. It also checks the limits of each selection (seats and time), and the limit of
+// the networks that are remembered.
 func (s *State) checkHolds() error {
 	if len(s.holds.heap) != len(s.holds.by) {
 		return fmt.Errorf("seatmap: %d selections, %d to end", len(s.holds.by), len(s.holds.heap))

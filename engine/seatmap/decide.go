@@ -11,8 +11,9 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol) decides the
-// ledger's commands, and decideOnce those of shoppers. An unknown command is refused with INTERNAL.
+// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol)
+// decides the ledger's commands, and decideOnce decides the shoppers' commands. An unknown command is refused with
+// INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {

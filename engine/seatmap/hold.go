@@ -15,9 +15,9 @@ type pick struct {
 	fail Reason
 }
 
-// decideHold makes those of the wanted seats that can be held the shopper's whole selection: other seats that the
-// shopper has held are free again. The answer names the seats that can't be held, with the reasons. The rules of
-// companions and gaps come after the look-up: they judge only the seats that would be held.
+// decideHold holds all wanted seats that can be held. They become the shopper's whole selection: other seats that
+// the shopper has held are free again. The answer names the seats that can't be held, with the reasons. The rules
+// of companions and gaps come after the look-up: they judge only the seats that would be held.
 func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:

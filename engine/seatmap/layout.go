@@ -94,7 +94,7 @@ func (l *Layout) Validate() error {
 	return l.validateSeats()
 }
 
-// validateSections checks the ids and names of sections, of which none may stand twice, and the labels of rows. Rows
+// validateSections checks the ids and names of sections, and the labels of rows. No section may stand twice. Rows
 // must stand in the order of their sections.
 func (l *Layout) validateSections() error {
 	known := make(map[string]bool, len(l.Sections))

@@ -185,8 +185,8 @@ func (t *tally) waitTime(side int, d doer, limit, now int64) int64 {
 	return max(0, t.time(n)+t.span-now)
 }
 
-// checkCounts adds up what the doers have done, begun and open, and compares that with the deeds, each of which has two
-// doers, and with the numbers given. Also, each slot must be known or free.
+// checkCounts adds up what the doers have done, begun and open, and compares that with the deeds and with the
+// numbers given. Each deed has two doers. Also, each slot must be known or free.
 func (t *tally) checkCounts(open, doing int64) error {
 	var sum doer
 	for i := range t.used {

@@ -19,18 +19,18 @@ import (
 // shardedEvents is how many events the orders are for, so that each shard has some.
 const shardedEvents = 64
 
-// shardedGoals are the most CPU that an order may cost with its journal in so many databases of their own, of nodes and
-// all databases together, as a multiple of its cost with the journal at home. Four databases are measured twice: with
-// as many buyers as one database has, whose orders then go in four times as many commits, and with as many for each,
-// which is what somebody has who needs four.
+// shardedGoals limit the CPU that an order may cost nodes and all databases together, if the journal is in a
+// number of databases of its own. A goal is a multiple of the cost with the journal at home. Four databases are
+// measured twice: with as many buyers as one database has, whose orders then go in four times as many commits, and
+// with as many for each, which is what somebody has who needs four.
 var shardedGoals = []struct {
 	shards int
 	crowds int // how many times the buyers of one database order
 	goal   float64
 }{{0, 1, 1}, {1, 1, 1.03}, {4, 1, 1.05}, {4, 4, 1.05}}
 
-// shardedResult is what orders of many events cost where the journal is in so many databases of its own. Zero: it is
-// in the database that has all else.
+// shardedResult is what orders of many events cost if the journal is in as many databases of its own as Shards
+// says. If Shards is 0, the journal is in the database that has all else.
 type shardedResult struct {
 	Shards      int     `json:"shards"`
 	Conns       int     `json:"conns"` // buyers of all databases together
@@ -74,8 +74,8 @@ func (b *bench) measureShards(ctx context.Context) error {
 // commitDelay is how long each commit waits where commits are made slow: the most that Postgres's commit_delay takes.
 const commitDelay = 100 * time.Millisecond
 
-// slowGoals are how much more orders are accepted with so many databases than with one, where each has as many buyers
-// and each commit is slow.
+// slowGoals say by what factor the accepted orders must grow from one database to a number of databases, if each
+// database has as many buyers and each commit is slow.
 var slowGoals = []struct {
 	shards int
 	goal   float64

@@ -243,7 +243,7 @@ type crowd struct {
 }
 
 // startCrowd starts the process of viewers of a node. The process ends with end, and is killed if ctx
-// ends before. What it writes to standard error goes into the node's log.
+// ends before. Its standard error goes into the node's log.
 func startCrowd(ctx context.Context, m *rig.Member) (*crowd, error) {
 	c := &crowd{name: m.Name, cmd: m.Process.Command(ctx, WatchCommand)}
 	c.cmd.Stdout = nil

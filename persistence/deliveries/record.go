@@ -103,9 +103,9 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 }
 
 // judgeEndpoints counts exhausted deliveries, and disables the endpoints that have too many of them
-// in a row or that answered that they are gone. What waits for a disabled endpoint is cancelled, and a job is queued
-// that tells its organization. A success sets the count to 0. Endpoints that somebody has disabled already are left
-// alone.
+// in a row or that answered that they are gone. The deliveries that wait for a disabled endpoint are cancelled,
+// and a job is queued that tells its organization. A success sets the count to 0. Endpoints that somebody has
+// disabled already are left alone.
 func (s *Store) judgeEndpoints(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
 	for _, e := range ends {
 		counted, reason := e.exhausted, ""

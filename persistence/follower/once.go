@@ -49,7 +49,7 @@ type once struct {
 	was, now map[int64]int64
 }
 
-// read reads into was how far each stream of the batches has come; 0 for a stream of which nothing was applied.
+// read reads into was how far each stream of the batches has come, or 0 if nothing of the stream was applied.
 func (o *once) read(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	// This is a join, because = ANY would compare each row with each of a thousand streams.
 	const applied = `

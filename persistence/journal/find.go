@@ -151,7 +151,7 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 }
 
 // Heads returns the number of the last batch that the journal has of each writer, in the order of the given
-// writers. A writer of which it has none has 0.
+// writers. The number is 0 for a writer without a batch.
 func (j *Reader) Heads(ctx context.Context, writers []int32) ([]int64, error) {
 	const heads = `
 SELECT coalesce((SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer), 0)

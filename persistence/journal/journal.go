@@ -44,9 +44,9 @@ type Claim struct {
 	losses int32 // the writer's count of losses (docs/adr/0012) before the claim was made
 }
 
-// Entry is what one decision adds to a stream: its facts, and the Owner, who hears the verdict on them. An entry
-// without facts is a barrier: it gets its verdict when all entries before it in its stream have theirs. Nobody
-// but the journal may touch an entry between Append and Owner.Settled.
+// Entry is what one decision adds to a stream: its facts, and the Owner that hears the verdict on them. An entry
+// without facts is a barrier: it gets its verdict when all entries before it in its stream have theirs. Nobody but
+// the journal may touch an entry between Append and Owner.Settled.
 type Entry struct {
 	Ref   engine.Ref
 	Claim Claim

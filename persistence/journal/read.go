@@ -232,7 +232,7 @@ type Stream struct {
 }
 
 // Streams reads all streams, by shard and id, for the audit. It reads them page by page, so streams that are made
-// meanwhile may or may not be among them. An error is the last element.
+// while it reads may or may not be among them. An error is the last element.
 func (j *Reader) Streams(ctx context.Context) iter.Seq2[Stream, error] {
 	const page = `
 SELECT s.stream_id, s.name, s.epoch, head_of(s.stream_id) FROM streams s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT 1000`

@@ -183,8 +183,7 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	})
 }
 
-// pageSize is the most orders, followers or recipients that one page job reads, so that only so many are in
-// memory at once.
+// pageSize is the most orders, followers or recipients that one page job reads, and thus has in memory at once.
 const pageSize = 500
 
 // page is the job that writes to the holders of one page of an event's orders, and queues a job for

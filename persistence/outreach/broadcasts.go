@@ -25,7 +25,7 @@ type Broadcast struct {
 	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
-	// Recipients counts all who are to get the broadcast. Sent and Suppressed count those of them whose mails
+	// Recipients counts all who are to get the broadcast. Sent and Suppressed count the recipients whose mails
 	// have come to an end. The rest of the recipients still wait.
 	Recipients int64
 	Sent       int64

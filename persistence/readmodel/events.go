@@ -357,9 +357,9 @@ UNION ALL
 SELECT a.n, b.word, true FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n), LATERAL nearest_words(a.word, $3) AS b (word)
 WHERE length(a.word) > 2 AND a.word !~ '^[0-9]+$'`
 
-// askFor reads a search, and looks up which words of events the words in it may stand for: those that begin with the
-// word (begun) and those of which it may be a misspelling (near). A search without words is not looked up, and its words
-// are nil.
+// askFor reads a search, and looks up which words of events the words in it may stand for: words that begin with
+// the word (begun), and words that it may be a misspelling of (near). A search without words is not looked up, and
+// its words are nil.
 func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	a := readAsked(search)
 	if a.words == nil {

@@ -146,7 +146,7 @@ type Version struct {
 var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
 
 // Load returns the latest complete snapshot before another one, or the zero Version and nil if
-// there is none. The order of snapshots is that of their epochs and then of their seqs. If a part is missing, it returns
+// there is none. Snapshots are ordered by their epochs, and then by their seqs. If a part is missing, it returns
 // an error, and does not go on to an earlier snapshot.
 func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `

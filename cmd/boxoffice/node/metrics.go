@@ -17,8 +17,8 @@ func newCommits() prometheus.Histogram {
 	})
 }
 
-// standing exports the node's state as metrics, which it reads anew at each scrape. The figures about
-// the cluster come from one census, so they fit each other.
+// standing exports the node's state as metrics, which it reads again at each scrape. The figures about the cluster
+// come from one census, so they fit each other.
 type standing struct{ n *Node }
 
 // Describe implements prometheus.Collector.

@@ -13,8 +13,8 @@ import (
 // WalletFields are the names of a wallet's members.
 var WalletFields = Words("currency symbol balance pendingBalance lifetimePayout status")
 
-// OpenWithAdmin opens a shop whose platform has an administrator, who may credit wallets. It returns
-// the shop as the organizer's and as the administrator's.
+// OpenWithAdmin opens a shop whose platform has an administrator. The administrator may credit wallets.
+// OpenWithAdmin returns the shop as the organizer's and as the administrator's.
 func OpenWithAdmin(t testing.TB, changes ...func(*node.Config)) (s, root *Shop) {
 	t.Helper()
 	s = Open(t, append(changes, func(c *node.Config) { c.AdminEmail, c.AdminPassword = "root@example.org", "correct horse" })...)

@@ -28,7 +28,7 @@ func stripeFailure(status int, code, message string) reply {
 	return stripeError(status, map[string]string{"type": "invalid_request_error", "code": code, "message": message})
 }
 
-// stripeError makes Stripe's answer to a call that it refuses. fields are those of the error.
+// stripeError makes Stripe's answer to a call that it refuses. fields are the fields of the error.
 func stripeError(status int, fields map[string]string) reply {
 	return reply{status, map[string]any{"error": fields}}
 }

@@ -216,7 +216,7 @@ func (c *Client) attempt(ctx context.Context, r Request, read func(Answer) error
 
 // sendOnce makes the call once: with the account's key or the request's Bearer, and with the headers of the client and
 // of the request. It reads at most maxAnswer bytes and masks the Bearer in them. A request that cannot be made is
-// ErrDeclined; the other errors are those of connectionError and sort.
+// ErrDeclined; the other errors come from connectionError and sort.
 func (c *Client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	var body io.Reader
 	content := "application/json"

@@ -17,11 +17,11 @@ import (
 type Provider interface {
 	// Check refuses a price if it can find out that the provider would refuse it: with ErrUnknownCoin, or with
 	// ErrCurrency or ErrTooLittle, whose details say what would be accepted. If Check has to call the provider,
-	// the error may also be that of the call.
+	// the error may also be the error of the call.
 	Check(ctx context.Context, p Price) error
-	// Begin opens a charge under the caller's reference. What a repeat with the same reference does depends on
-	// the provider: it may get ErrDuplicateReference, the first charge again, or another charge. So use a new
-	// reference after ErrDuplicateReference and after an ambiguous Begin (see Ambiguous).
+	// Begin opens a charge under the caller's reference. The provider decides what a repeat with the same
+	// reference gets: ErrDuplicateReference, the first charge again, or another charge. So use a new reference
+	// after ErrDuplicateReference and after an ambiguous Begin (see Ambiguous).
 	Begin(ctx context.Context, c Charge) (Begun, error)
 	// Verify asks for the outcome of the charge. If a provider takes the money only when asked to, after the buyer
 	// has approved, Verify also takes it, unless Asked.Over is set. It may be repeated at will.

@@ -150,8 +150,8 @@ func (c *Count) BeforeBody(call *route.Call, names Names) error {
 
 // ByCredential counts a request by what is known without its body: the credential, or else the client's network.
 // Requests of the tier auth are counted by network, even if somebody is signed in. A credential's request counts in
-// sharedBuckets too, and in the network's own bucket if it is that of a user without a proven address. For a key with
-// a limit of its own in the tier strict (Principal.Strict), only that limit counts.
+// sharedBuckets too, and in the network's own bucket if the credential belongs to a user without a proven address.
+// For a key with a limit of its own in the tier strict (Principal.Strict), only that limit counts.
 func (c *Count) ByCredential(call *route.Call) error {
 	if c.limits == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package content writes answers whose bytes are not JSON: files, of which a client may ask for a range or
-// whether they have changed (RFC 9110, 13 and 14), and streams whose bytes are made while they are sent.
+// Package content writes answers whose bytes are not JSON: files, and streams whose bytes are made while they are
+// sent. A client may ask for a range of a file, or whether the file has changed (RFC 9110, 13 and 14).
 package content
 
 import (

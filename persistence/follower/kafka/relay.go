@@ -185,8 +185,8 @@ func (r *Relay) orgOf(ref engine.Ref) int64 {
 }
 
 // learnOrgs finds the organizations of the events in the batches that are not known yet: from an event's first fact or,
-// if the journal has dropped that, from the read model. An event of which neither says it is noted with 0, and is not
-// looked up again. When more than maxEvents are known, it forgets all of them first.
+// if the journal has dropped that, from the read model. If neither names the organization, the event is noted with
+// 0, and is not looked up again. When more than maxEvents are known, it forgets all of them first.
 func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if len(r.orgs) > maxEvents {
 		clear(r.orgs)

@@ -273,7 +273,7 @@ func (d *Dice) Latency(set Setting, name string) time.Duration {
 }
 
 // Strikes reports whether a mode strikes this call, and returns the mode's setting. Each call for the same name
-// draws anew.
+// draws again.
 func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {
