@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// setOwnSession starts a worker in a session of its own. The kernel divides the processor among
-// sessions first (sched(7), autogroup), and priorities of threads count only within a session.
+// setOwnSession makes cmd run in a session of its own once it is started, so that lowerPriority can lower
+// it against the node: the kernel divides the processor among sessions first (sched(7), autogroup), and
+// priorities of threads count only within a session.
 func setOwnSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // niceness gives a worker a tenth of the usual weight. On a machine whose cores are all busy, a

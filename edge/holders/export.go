@@ -177,9 +177,9 @@ func (x *export) findAskedOfOthers(c *route.Call) error {
 	}
 }
 
-// addReports writes a page of the reports that the caller has made. A next place of 0 means
-// that there is no further page.
-func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
+// addReports writes a page of the reports that the caller has made. After the last page it opens the array of threads
+// and makes addThreads the next step.
+func (x *export) addReports(c *route.Call, out *bytes.Buffer) (over bool, err error) {
 	list, next, err := x.h.ExportReports(c, x.place)
 	if err == nil {
 		err = appendItems(x, out, list)

@@ -14,8 +14,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// addBought adds to m what an order's confirmation shows: the lines, the sums and the buyer's valid tickets. It
-// also leaves in e.Visits only those for which the buyer still has tickets, and moves the others to e.Gone.
+// addBought adds to m what an order's confirmation shows: the lines, the sums and the buyer's valid tickets, of which
+// the mail lists at most mail.MaxTickets. If the buyer has any, it also leaves in e.Visits only the visits for which
+// the buyer has tickets, and moves the others to e.Gone.
 func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {

@@ -139,9 +139,9 @@ type redactor struct {
 	most int
 }
 
-// copyValue copies the next value, or withholds it if s is nil. It reports whether copying may go
-// on: not after a fault or at the bound. A text or a number in the place of an object is withheld,
-// because it may be that object in another encoding, with secrets.
+// copyValue copies the next value, without the credentials in its texts (hideInText), or withholds it if s is nil.
+// It reports whether copying may go on: not after a fault or at the bound. A text or a number in the place of an
+// object is withheld, because it may be that object in another encoding, with secrets.
 func (r *redactor) copyValue(s *shape) bool {
 	kind := r.json.PeekKind()
 	switch {

@@ -34,8 +34,8 @@ const (
 const keptAtATime = 8
 
 // keptRoom does for one room what the room's actor cannot do, because it needs the network or a table: it asks a
-// witness to sign the draw's statement, fetches the beacon's round, adjusts the rate, and closes the row of a
-// room that has ended. One goroutine at a time uses it.
+// witness to sign the draw's statement, fetches the beacon's round, adjusts the rate, and marks
+// the room as ended in the table of rooms. One goroutine at a time uses it.
 type keptRoom struct {
 	*Handlers
 	row rooms.Room
@@ -109,7 +109,8 @@ func (k *keptRoom) lookAfter(ctx context.Context) error {
 	return nil
 }
 
-// forgetRoom closes the row of a room that ended some time ago.
+// forgetRoom marks a room as ended in the table of rooms, once the room has been seen ended for forgetAfter. Nodes
+// then no longer look after it. The first call only notes the time.
 func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 	if k.ended.IsZero() {
 		k.ended = now

@@ -64,8 +64,8 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	return h.changeRoom(c, number, queue.Open{Settings: *settings})
 }
 
-// endQueue ends a room if there is one. It ends the actor's room first and closes the row last, so that after a
-// failure in between there is still a row by which Keep finds the room.
+// endQueue ends a room if there is one. It ends the actor's room first and marks it as ended in the table last, so
+// that after a failure in between there is still a row by which Keep finds the room.
 func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	row, found, err := h.Rooms.Find(c.Context, number)
 	if err != nil {

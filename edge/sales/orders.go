@@ -281,8 +281,9 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	return h.Orders.Show(c, o, reader)
 }
 
-// extendOrder gives an unpaid order more time, once for each request. Two requests that run at the same time give it
-// only once, and so does a request that is repeated with its Idempotency-Key after its node has died.
+// extendOrder gives an unpaid order more time. A network may do so only so often at an event (limit.RuleExtensions); a
+// request that the event refuses is not counted. Two requests that run at the same time give the time only once, and
+// so does a request that is repeated with its Idempotency-Key, even after its node has died.
 func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

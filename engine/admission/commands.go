@@ -12,7 +12,7 @@ type (
 	// let the holder out or in again. The edge has checked the code. The answer is a *ScanReply.
 	Scan struct {
 		Ticket uint32 // serial of the ticket; 0 if the code is not of this event
-		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
+		Denied string // set if the edge found the code too old; the event then denies the scan, unless it has another reason first
 		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
 		Printed bool `cbor:",omitempty"` // whether the code is on paper and does not rotate

@@ -101,8 +101,9 @@ func (r *Refund) Sends() bool {
 	return r.Status == RefundProcessing || r.Status == RefundFailed
 }
 
-// ToldStatus returns the status that answers and public facts show. A granted refund is shown as approved until
-// its provider has accepted it. A withdrawal is never shown as approved, because nobody has to grant it.
+// ToldStatus returns the status that answers and public facts show. A granted refund that a provider is to send is
+// shown as approved until the provider has accepted or refused it. A granted refund that a person sends is shown as
+// processing. A withdrawal is never shown as approved, because nobody has to grant it.
 func (r *Refund) ToldStatus() string {
 	if r.Status == RefundProcessing && r.Approved() && r.Sends() && r.ProviderRef == "" && r.Ask.By != AskedByWithdrawal {
 		return RefundApproved

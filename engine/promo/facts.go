@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// These are the fact types of a code besides a keeper's.
+// These are a promo code's own fact types. It also has the fact types that every keeper has (keeper.Facts).
 const (
 	typeCreated  engine.FactType = 1
 	typeUpdated  engine.FactType = 2

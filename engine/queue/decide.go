@@ -69,8 +69,9 @@ func (s *State) makeRecord() *Record {
 	return r
 }
 
-// decideOpen opens a room or changes one. Rules can't change once registration has begun; the other settings
-// can.
+// decideOpen opens a room, also one that has ended, with the next draw; or it changes the settings of one. Once
+// registration has begun, the room's rules can't change. Before that, a draw whose closing has passed is refused. A rate
+// that Steer has set stays, and a room that was draining lets visitors join again.
 func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	next := *wanted
 	next.Rules.Chain = next.Chain.Hash

@@ -12,8 +12,8 @@ import (
 )
 
 // seatOrders are all orders with seats that an event ever had, by id. The audit collects them from
-// the facts, because the ledger forgets orders that have ended, while their seats stay sold until a
-// refund gives them back.
+// the facts, because the ledger keeps only the outcome of a closed order, while the seats of a sold
+// order stay sold until a refund gives them back.
 type seatOrders map[engine.OrderID]*order.Order
 
 // applyFact applies a fact to the order it is about, if that order has seats.

@@ -22,8 +22,8 @@ const commandsKept = 24 * time.Hour
 // leaseSize is how many numbers a node takes at a time.
 const leaseSize = 16
 
-// Lease hands out the numbers of a sequence, taken in blocks. Numbers that a node leaves unused are
-// lost; no number is handed out twice.
+// Lease hands out the numbers of a sequence, which it takes from Postgres in blocks. No two things get
+// the same number. Numbers that are not used are lost.
 type Lease struct {
 	pool     *pgxpool.Pool
 	sequence string

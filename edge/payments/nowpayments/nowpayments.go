@@ -190,7 +190,8 @@ func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 }
 
 // minimumOf returns the least amount of a payment in the coin, in US cents, and keeps it for coinsTime. It rounds up,
-// because an amount below the true minimum must not pass. It returns 0 if the answer names no minimum.
+// because an amount below the true minimum must not pass. An answer that names no minimum is an
+// error (psp.ErrFault).
 func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	n.mu.Lock()
 	kept := n.minimums[coin]

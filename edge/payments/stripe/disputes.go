@@ -34,7 +34,7 @@ type dispute struct {
 	Created  int64   `json:"created"` // unix seconds
 	Payment  *intent `json:"payment_intent"`
 	Evidence struct {
-		DueBy int64 `json:"due_by"` // unix seconds; 0 if there is nothing to answer
+		DueBy int64 `json:"due_by"` // until when evidence may be sent, unix seconds; 0 if the buyer's bank allows no answer
 	} `json:"evidence_details"`
 }
 

@@ -124,7 +124,7 @@ type Closed struct {
 	index  map[engine.OrderID]int
 }
 
-// NewClosed returns the memory of no orders.
+// NewClosed returns an empty Closed.
 func NewClosed() Closed { return Closed{index: make(map[engine.OrderID]int)} }
 
 // statuses numbers the order statuses in Closed. The numbers are stored, so new statuses are only
@@ -173,7 +173,7 @@ func (p *Closed) Freeze() (ids paged.Paged[engine.OrderID], status paged.Paged[b
 	return p.ids.Freeze(), p.status.Freeze(), p.prints.Freeze(), p.at.Freeze()
 }
 
-// Thaw fills the memory of no orders with the columns of a snapshot, which have the same length.
+// Thaw fills an empty Closed with the columns of a snapshot, which are all of one length.
 func (p *Closed) Thaw(ids []engine.OrderID, status []byte, prints []uint64, at []int64) {
 	p.index = make(map[engine.OrderID]int, len(ids))
 	for i, id := range ids {
