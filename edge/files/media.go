@@ -218,7 +218,6 @@ func (h *Handlers) visibleMedia(c *route.Call, id string, link api.MediaLink) (*
 	if !ok {
 		return nil, noMedia
 	}
-	c.Computed = true
 	f, err := h.Table.Get(c.Context, n)
 	switch {
 	case err != nil:

@@ -77,7 +77,7 @@ func printed() route.Handler {
 		open := func(context.Context, int64, int64) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("page")), nil
 		}
-		return &route.Content{Type: "text/plain", Size: 4, Open: open}, nil
+		return &route.Content{Type: "text/plain", Tag: `"page"`, Size: 4, Open: open}, nil
 	})
 }
 
@@ -139,6 +139,17 @@ func TestLimitOfWhatTheBrowserHas(t *testing.T) {
 		require.Equal(t, 304, res.Status)
 		require.Empty(t, res.Body)
 		require.Equal(t, "11", res.Header.Get("X-RateLimit-Remaining"), "a 304 does not count")
+	}
+}
+
+// TestLimitOfFilesThatTheBrowserHas: a file is looked up or drawn before anybody knows whether the client has it
+// already, so a 304 counts as any other answer.
+func TestLimitOfFilesThatTheBrowserHas(t *testing.T) {
+	t.Parallel()
+	c, _ := limited(t, 0.1) // 3 strict requests a minute
+	for i := range 5 {
+		res := c.Do(t, "GET", "/api/v1/orders/7/print", nil, "If-None-Match", "*")
+		require.Equal(t, map[bool]int{true: 304, false: 429}[i < 3], res.Status)
 	}
 }
 
