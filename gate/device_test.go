@@ -16,6 +16,8 @@ import (
 type service struct {
 	manifest Manifest
 	requests []string // the ids of the scans that it has judged
+	away     func()   // makes the service take no more connections
+	dies     bool     // whether the service dies once it has judged a scan, before its answer
 }
 
 // ServeHTTP answers with the manifest, or lets everybody in.
@@ -24,6 +26,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		s.requests = append(s.requests, r.Header.Get("Idempotency-Key"))
 		data = map[string]string{"status": Success}
+		if s.dies {
+			s.away()
+			panic(http.ErrAbortHandler) // the connection breaks without an answer
+		}
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data}) // the device would notice
 }
@@ -38,6 +44,7 @@ func openAtGate(t *testing.T) (*Device, *service, func() *Device) {
 	}}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
+	s.away = func() { _ = server.Listener.Close() }
 	cfg := Config{URL: server.URL, Dir: t.TempDir(), Client: server.Client(), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, Patience: time.Minute}
 	open := func() *Device {
 		d, err := Open(cfg)
@@ -152,4 +159,18 @@ func TestRequestIsUsedUntilItIsAnswered(t *testing.T) {
 	require.Len(t, s.requests, 3)
 	require.Equal(t, s.requests[0], s.requests[1])
 	require.NotEqual(t, s.requests[1], s.requests[2])
+}
+
+// TestServiceThatDiesBeforeItsAnswer loses the answer to a scan because the service dies. The connection was kept from an
+// earlier request, so net/http tries to connect again and fails. The service has judged the scan all the same, so
+// the device must ask under the same request when the service is back.
+func TestServiceThatDiesBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	d, s, _ := openAtGate(t)
+	s.dies = true
+	v, err := d.Scan(t.Context(), guest, false)
+	require.NoError(t, err)
+	require.Equal(t, Verdict{Status: Success}, v)
+	require.Equal(t, Counts{Admitted: 1, AdmittedAlone: 1, Unanswered: 1, Waiting: 1}, d.Counts())
+	require.Equal(t, []string{d.waiting[0].Request}, s.requests)
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -204,8 +205,12 @@ func (d *Device) exchange(ctx context.Context, method, path, request string, bod
 	if request != "" {
 		req.Header.Set("Idempotency-Key", request)
 	}
+	// When a kept connection breaks, net/http repeats a request that has an Idempotency-Key by itself. So the service may
+	// have got the request although no connection can be made now, unless there was none before either.
+	connected := false
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}))
 	res, err := d.cfg.Client.Do(req)
-	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" && !connected {
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", errAway, err)
