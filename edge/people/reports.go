@@ -79,9 +79,11 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	if err != nil {
 		return err
 	}
-	// An event that the caller may not see is refused, so that nobody finds out which events exist. Private events are
-	// allowed: they are in no list, so whoever knows such an id got it from somebody.
-	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) {
+	// An event that the caller may not see is refused, so that nobody finds out which events exist. A private event is
+	// allowed by its id, which is in no list and cannot be guessed: whoever knows it got it from somebody. The number
+	// of an event can be guessed, and the answer would tell the id.
+	_, isNumber := route.ReadNumber(in.EventID)
+	if e := &p.Event.Record; (isNumber || e.Details.Visibility != "private") && !live.Visible(c, e) {
 		return &engine.Refusal{Code: engine.EventNotFound}
 	}
 	if r.Org != 0 && r.Org != known.Org {

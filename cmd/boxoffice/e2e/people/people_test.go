@@ -63,6 +63,10 @@ func TestReports(t *testing.T) {
 	}
 	report(nodetest.Object{"eventId": uuid.NewString()}).Is(404, "EVENT_NOT_FOUND")
 	report(nodetest.Object{"eventId": s.Draft(nil)}).Is(404, "EVENT_NOT_FOUND")
+	t.Log("whoever knows a private event knows its id; its number can be guessed, and must not lead to the id")
+	hidden := s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"visibility": "private"}).Is(200, "").Str("numericId")
+	report(nil).Is(201, "")
+	report(nodetest.Object{"eventId": hidden}).Is(404, "EVENT_NOT_FOUND")
 	report(nodetest.Object{"organizationId": "999999"}).Is(404, "NOT_FOUND")
 	s.Register("kim@example.org").Own("POST", "/users/me/reports", body).Refused(403, "FORBIDDEN", nodetest.Object{"reason": "EMAIL_NOT_PROVEN"})
 }
