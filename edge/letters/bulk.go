@@ -10,6 +10,7 @@ import (
 	"boxoffice/edge/mail"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/outreach"
 )
 
 // followLife is how long the mailed link that makes an address a follower may be used.
@@ -77,7 +78,7 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 		return nil, err
 	}
 	if suppressed {
-		return nil, h.noteBroadcast(ctx, l, "suppressed")
+		return nil, h.noteBroadcast(ctx, l, outreach.Suppressed)
 	}
 	p, err := h.Pages.Event(ctx, b.Event)
 	if err != nil {

@@ -74,7 +74,7 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 	}
 	err = h.Sender.Send(ctx, *m)
 	if err == nil && l.Template == mailqueue.Broadcast {
-		return true, h.noteBroadcast(ctx, l, "sent")
+		return true, h.noteBroadcast(ctx, l, outreach.Sent)
 	}
 	// The queue stores the error's text, so of a *mail.Failure only its own words are kept: its cause may contain
 	// addresses.

@@ -86,7 +86,7 @@ func broadcastView(b *outreach.Broadcast) api.Broadcast {
 		ID: b.ID.String(), Subject: b.Subject, Body: b.Body, TagFilter: view.Optional(b.Tag), Status: "sending",
 		Recipients: b.Recipients, Sent: b.Sent, Unsubscribed: b.Suppressed, CreatedAt: b.CreatedAt.UTC(),
 	}
-	if b.Sent+b.Suppressed == b.Recipients {
+	if b.Sent+b.Suppressed+b.Dropped == b.Recipients {
 		v.Status = "sent"
 	}
 	return v

@@ -9,8 +9,11 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
+
+	"boxoffice/persistence/outreach"
 )
 
 // A rush makes thousands of mails, and so does a broadcast. They wait in Postgres, and a few workers send them
@@ -151,8 +154,14 @@ func (c *sender) leaveMail(ctx context.Context, job *river.Job[Mail]) error {
 	return river.JobSnooze(unknownPause)
 }
 
-// dropMail gives a mail up for good, counts it and logs why.
+// dropMail gives a mail up for good, counts it and logs why. A broadcast must learn of it, because it counts as
+// sent only when no recipient waits any more; if that cannot be noted, the mail stays for another attempt.
 func (c *sender) dropMail(ctx context.Context, job *river.Job[Mail], err error) error {
+	if id, parsed := uuid.Parse(job.Args.Broadcast); parsed == nil {
+		if err := c.outreach.NoteRecipient(ctx, id, job.Args.To, outreach.Dropped); err != nil {
+			return err
+		}
+	}
 	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
 	return river.JobCancel(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"boxoffice/engine/order"
 	"boxoffice/persistence"
 	"boxoffice/persistence/readmodel"
 )
@@ -25,12 +26,20 @@ type Broadcast struct {
 	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
-	// Recipients counts all who are to get the broadcast. Sent and Suppressed count the recipients whose mails
-	// have come to an end. The rest of the recipients still wait.
+	// Recipients counts all who are to get the broadcast. Sent, Suppressed and Dropped count the recipients whose
+	// mails have come to an end. The rest of the recipients still wait.
 	Recipients int64
 	Sent       int64
 	Suppressed int64 // recipients who got no mail, because their address is suppressed
+	Dropped    int64 // recipients whose mail was given up
 }
+
+// The ways in which a recipient's mail may come to an end.
+const (
+	Sent       = "sent"
+	Suppressed = "suppressed"
+	Dropped    = "dropped"
+)
 
 // Recipient is somebody who gets a broadcast. The list of recipients is fixed when the broadcast is
 // stored, so that people who buy a ticket later don't get an old mail.
@@ -52,9 +61,10 @@ const LimitTime = 24 * time.Hour
 // broadcastColumns count the recipients each time a broadcast is read. Counters in the row would
 // make all workers that send one broadcast's mails wait for that row.
 const broadcastColumns = `
-SELECT b.id, b.number, b.org, b.event, b.subject, b.body, b.tag, b.created_at, r.n, r.sent, r.suppressed
+SELECT b.id, b.number, b.org, b.event, b.subject, b.body, b.tag, b.created_at, r.n, r.sent, r.suppressed, r.dropped
 FROM broadcasts b CROSS JOIN LATERAL (
-  SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed
+  SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed,
+    count(*) FILTER (WHERE status = 'dropped') AS dropped
   FROM broadcast_recipients WHERE broadcast = b.id) r `
 
 // AddBroadcast stores a broadcast and its recipients: the people who attend with a valid ticket (one with
@@ -99,9 +109,9 @@ INSERT INTO broadcast_recipients (broadcast, email, name)
 SELECT $1, email, (array_agg(name ORDER BY name DESC))[1] FROM (
   SELECT lower(btrim(coalesce(nullif(a.email, ''), a.holder))) AS email, a.name FROM attendees a JOIN tickets t USING (event_id, serial)
   WHERE a.event_id = $2 AND t.status = ANY($3) AND ($4 = '' OR a.tags @> ARRAY[$4])) who
-WHERE email <> '' AND NOT EXISTS (SELECT FROM mail_suppressions m WHERE m.email = who.email AND m.org IN (0, $5))
+WHERE email <> '' AND email NOT LIKE '%' || $6 AND NOT EXISTS (SELECT FROM mail_suppressions m WHERE m.email = who.email AND m.org IN (0, $5))
 GROUP BY email`
-	done, err := tx.Exec(ctx, invite, b.ID, b.Event, readmodel.TicketStatusNumbers("issued", "checked_in"), b.Tag, b.Org)
+	done, err := tx.Exec(ctx, invite, b.ID, b.Event, readmodel.TicketStatusNumbers("issued", "checked_in"), b.Tag, b.Org, order.Pseudonym(""))
 	if err != nil {
 		return false, fmt.Errorf("add broadcast: %w", err)
 	}
@@ -164,10 +174,10 @@ func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string
 	return waiting, nil
 }
 
-// NoteRecipient notes the end of a broadcast's mail to one recipient. status is "sent" or
-// "suppressed".
+// NoteRecipient notes how a broadcast's mail to one recipient has come to an end: status is Sent, Suppressed or
+// Dropped. The first end that is noted counts.
 func (s *Store) NoteRecipient(ctx context.Context, broadcast uuid.UUID, email, status string) error {
-	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2`
+	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2 AND status = 'waiting'`
 	if _, err := s.pool.Exec(ctx, note, broadcast, email, status); err != nil {
 		return fmt.Errorf("recipient of broadcast %s: %w", broadcast, err)
 	}
