@@ -9,6 +9,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/mailqueue"
 )
@@ -196,6 +197,9 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
 		return nil, err
+	}
+	if order.IsPseudonym(customer.Email) {
+		return nil, &engine.Refusal{Code: engine.Conflict, Message: "This customer was erased, and has no address any more."}
 	}
 	o, err := h.Accounts.Organization(c.Context, customer.Org)
 	if err != nil {

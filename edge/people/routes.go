@@ -282,7 +282,7 @@ func (h *Handlers) Routes() []route.Op {
 					Summary:     "Send a customer one mail",
 					Description: "The organization writes one mail to a customer, which is sent before the answer. Mails to one address and of one organization are limited (429 RATE_LIMITED says when the next may go).",
 					Tier:        route.TierStrict,
-					Errors:      codes{engine.EmailSendFailed},
+					Errors:      codes{engine.Conflict, engine.EmailSendFailed},
 					Handler:     route.Handle(h.contactCustomer),
 				},
 			},

@@ -10,6 +10,29 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
+// TestNobodyWritesToTheErased: who was erased keeps a free ticket under a pseudonym, to which no mail goes. So no
+// broadcast waits for it, and no organizer is told that a mail to it was sent.
+func TestNobodyWritesToTheErased(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.OnSale(nodetest.TypeBody(0, 100))
+	person := s.Buyer("ada@example.org")
+	person.Own("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1)).Is(201, "")
+	s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ids[0], 1)).Is(201, "")
+	person.MyTickets(1)
+	require.Equal(t, true, person.Own("DELETE", "/users/me", nil).Is(200, "").Data("erased"))
+	path := "/organizer/growth/events/" + event + "/broadcast"
+	require.Equal(t, 1.0, s.Own("POST", path, nodetest.Object{"subject": "Doors", "body": "Early."}).Is(200, "").Data("recipients"))
+	s.Mailed()
+	list := s.Own("GET", path+"s", nil).Is(200, "")
+	require.Equal(t, []any{"sent", 1.0}, []any{list.Data("items.0.status"), list.Data("items.0.sent")})
+
+	customers := s.Customers("?sort=oldest", 2)
+	key := customers.Str("items.0.key")
+	require.NotEqual(t, "bob@example.org", customers.Str("items.0.email"))
+	s.Own("POST", "/organizer/customers/"+key+"/contact", nodetest.Object{"subject": "Your seat", "body": "In front."}).Is(409, "CONFLICT")
+}
+
 // TestBroadcast writes to those who attend an event, once each, and to none who has left.
 func TestBroadcast(t *testing.T) {
 	t.Parallel()
