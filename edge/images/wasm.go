@@ -233,7 +233,7 @@ func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
 	}
 	b, ok := e.Memory().Read(out, uint32(n[0])) //nolint:gosec // a size of the module
 	if !ok {
-		return nil, unfit("cannot be decoded")
+		return nil, errors.New("webp: what was encoded is outside of the memory")
 	}
 	return bytes.Clone(b), nil
 }
