@@ -52,7 +52,7 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 		return nil, nil //nolint:nilnil // most changes move nothing
 	}
 	m := &move{to: to, by: time.Duration(to.StartAt-from.StartAt) * time.Millisecond, shift: shift}
-	listed, err := h.listTypes(c, r)
+	listed, err := h.ListTypes(c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 	return m, nil
 }
 
-// listTypes lists the event's ticket types from the read model. The read model may not have a new type yet, but the
-// actor's record says how many types there are. So listTypes waits until the list has that many, and refuses with
+// ListTypes lists the event's ticket types from the read model. The read model may not have a new type yet, but the
+// actor's record says how many types there are. So ListTypes waits until the list has that many, and refuses with
 // UNAVAILABLE after two seconds.
-func (h *Handlers) listTypes(c *route.Call, r *event.Record) ([]readmodel.TicketType, error) {
+func (h *Handlers) ListTypes(c *route.Call, r *event.Record) ([]readmodel.TicketType, error) {
 	const patience, look = 2 * time.Second, 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += look {
 		listed, err := h.Read.TicketTypes(c.Context, r.Number)

@@ -50,7 +50,7 @@ func (s *State) makeRecord() *Record {
 	issued, _ := s.tickets.Count()
 	return &Record{
 		Number: s.ref.ID, Details: s.details, Status: s.status, CreatedAt: s.created, UpdatedAt: s.updated,
-		Revision: s.rev, Types: len(s.offers), Sold: issued > 0,
+		Revision: s.rev, Types: s.countTypes(), Sold: issued > 0,
 	}
 }
 

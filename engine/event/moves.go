@@ -68,7 +68,7 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if r := s.refuseTransition(c.To); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if c.To == StatusPublished && !s.offersAny() {
+	if c.To == StatusPublished && s.countTypes() == 0 {
 		return engine.Decision{Reply: &engine.Refusal{
 			Code: engine.Validation, Message: "An event needs a ticket type before it is published.",
 			Details: keeper.Issues{Issues: []keeper.Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
@@ -136,14 +136,15 @@ func (s *State) dueStatus(at int64) string {
 	return s.status
 }
 
-// offersAny reports whether any ticket type has made an offer.
-func (s *State) offersAny() bool {
+// countTypes returns how many ticket types have made an offer. A type that has only reserved its place is not
+// counted, because it may never be created.
+func (s *State) countTypes() (n int) {
 	for typ := range s.offers {
 		if _, made := s.findOffer(typ); made {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // saleStatus returns the status that follows from the offers whose sale windows are open, and from

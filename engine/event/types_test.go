@@ -32,9 +32,9 @@ func TestTypesHaveAPlace(t *testing.T) {
 		require.Empty(t, d.Sends, "nobody is there to hear it")
 		require.Empty(t, tell(keeper.Offer{Keeper: engine.InventoryRef(7, i+1)}).Facts, "asked again")
 	}
-	require.Equal(t, MaxTypes, tell(Get{}).Reply.(*Record).Types)
 
 	t.Log("a place alone is no ticket type")
+	require.Zero(t, tell(Get{}).Reply.(*Record).Types, "it may never become one")
 	require.False(t, tell(GetType{Type: 1}).Reply.(*TypeReply).Has)
 	require.Equal(t, engine.Validation, tell(Move{To: StatusPublished}).Reply.(*engine.Refusal).Code)
 	place := ledger.Place{Order: engine.OrderID{1}, Lines: []order.Line{{Type: 1, Quantity: 1}}}
@@ -43,6 +43,7 @@ func TestTypesHaveAPlace(t *testing.T) {
 	t.Log("what has a place offers itself, what has none does not")
 	require.Len(t, tell(keeper.Offer{Keeper: engine.InventoryRef(7, 1), Revision: 1, SaleEnd: 10}).Facts, 1)
 	require.True(t, tell(GetType{Type: 1}).Reply.(*TypeReply).Has)
+	require.Equal(t, 1, tell(Get{}).Reply.(*Record).Types)
 	for _, revision := range []uint64{0, 1} {
 		d := tell(keeper.Offer{Keeper: engine.InventoryRef(7, MaxTypes+1), Revision: revision})
 		require.Empty(t, d.Facts)
