@@ -9,8 +9,10 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/readmodel"
 )
 
 // getSeating shows an event's seating to its organization. It asks the actor of the seat map, so
@@ -99,7 +101,7 @@ func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, 
 // caller has changed the seat map before. If sellSeatsOnly fails, a repeat of the request completes
 // it.
 func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
-	types, err := h.Read.TicketTypes(c.Context, number)
+	types, err := h.typesOf(c, number)
 	if err != nil {
 		return err
 	}
@@ -113,6 +115,16 @@ func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	}
 	h.Pages.Refresh(c.Context, number)
 	return nil
+}
+
+// typesOf lists an event's ticket types. None may be missing: a type that is not told that the event sells seats only
+// would be sold without a seat.
+func (h *Handlers) typesOf(c *route.Call, number int64) ([]readmodel.TicketType, error) {
+	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return nil, err
+	}
+	return h.ListTypes(c, e)
 }
 
 // removeSeating takes the seats from an event, if its seat map allows it. The ticket types can then
@@ -138,7 +150,7 @@ func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seat
 	if err != nil {
 		return nil, err
 	}
-	types, err := h.Read.TicketTypes(c.Context, number)
+	types, err := h.typesOf(c, number)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/venues"
@@ -16,7 +17,6 @@ import (
 // Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node   *cluster.Node
-	Read   *readmodel.Model
 	Known  *live.Events
 	Pages  *live.Pages
 	Feed   *live.Feed
@@ -24,6 +24,9 @@ type Deps struct {
 	// ChangeType edits the details of a ticket type. If another edit came in between, it tries
 	// again.
 	ChangeType func(*route.Call, engine.Ref, func(*inventory.Details) error) (*inventory.Record, error)
+	// ListTypes lists all ticket types of an event, also those that were made just now. It refuses with UNAVAILABLE
+	// while the read model lacks one.
+	ListTypes func(*route.Call, *event.Record) ([]readmodel.TicketType, error)
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

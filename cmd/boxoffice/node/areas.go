@@ -114,7 +114,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		CheckFiles: n.areas.Files.CheckFiles, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log, Currencies: n.currencies,
 	})
 	n.areas.Venues = venues.New(venues.Deps{
-		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venuetable.New(n.pool), ChangeType: n.areas.Catalog.ChangeType,
+		Node: n.cluster, Known: known, Pages: pages, Feed: n.feed, Venues: venuetable.New(n.pool), ChangeType: n.areas.Catalog.ChangeType, ListTypes: n.areas.Catalog.ListTypes,
 	})
 	if n.notices, err = notices.New(n.pool); err != nil {
 		return err

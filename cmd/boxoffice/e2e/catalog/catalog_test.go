@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -241,4 +242,28 @@ func TestSeatingMode(t *testing.T) {
 	h.Own("DELETE", h.Organize+"seating", nil).Is(200, "")
 	order().Is(201, "")
 	h.Becomes("false false false ", seated)
+}
+
+// TestSeatingKnowsNewTypes gives an event seats while the read model is behind, so that it lacks a ticket type that was
+// just made. That type too must be sold by seats only.
+func TestSeatingKnowsNewTypes(t *testing.T) {
+	t.Parallel()
+	h := nodetest.SeatedIn(nodetest.Open(t))
+	venue := h.Own("GET", h.Organize+"seating", nil).Is(200, "").Str("map.venueMapId")
+	set := func(mode string) nodetest.Answer {
+		return h.Own("PUT", h.Organize+"seating", nodetest.Object{"venueMapId": venue, "mode": mode})
+	}
+	set("ga_mixed").Is(200, "")
+	tx, err := h.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `LOCK TABLE ticket_types IN EXCLUSIVE MODE`) // it can be read, and not written
+	require.NoError(t, err)
+	standing := h.Own("POST", h.Organize+"tickets", nodetest.TypeBody(5, 10)).Is(201, "").Str("id")
+	set("reserved").Is(503, "UNAVAILABLE")
+	h.Own("PUT", h.Organize+"seating/pricing", nodetest.Object{"mappings": []nodetest.Object{{"venueSectionId": "stalls", "ticketTypeId": standing}}}).Is(503, "UNAVAILABLE")
+	require.NoError(t, tx.Rollback(t.Context()))
+	set("reserved").Is(200, "")
+	r := h.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", standing, 1)).Is(409, "NOT_ON_SALE")
+	require.Equal(t, "unmapped", r.Get("error.details.reason"))
 }
