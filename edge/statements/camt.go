@@ -36,6 +36,7 @@ type camtAmount struct {
 
 // camtDetails is one of the payments that an entry books together.
 type camtDetails struct {
+	Sign     string     `xml:"CdtDbtInd"` // "" in early versions, whose payments have the entry's
 	Bank     string     `xml:"Refs>AcctSvcrRef"`
 	EndToEnd string     `xml:"Refs>EndToEndId"`
 	Amount   camtAmount `xml:"Amt"`
@@ -84,8 +85,8 @@ func readCAMT(file []byte) (lines []Line, err error) {
 }
 
 // appendTo adds a line for each payment of an entry that brought money in. An entry with one
-// payment or none makes one line with the entry's amount. Debits, reversals, and entries that are
-// not booked yet add nothing.
+// payment or none makes one line with the entry's amount. Debits, also those within such an entry,
+// reversals, and entries that are not booked yet add nothing.
 func (e *camtEntry) appendTo(lines []Line) ([]Line, error) {
 	if e.Sign != "CRDT" || e.Reversal || strings.TrimSpace(e.Status.Text)+e.Status.Code != "BOOK" {
 		return lines, nil
@@ -99,6 +100,9 @@ func (e *camtEntry) appendTo(lines []Line) ([]Line, error) {
 	}
 	for i := range e.Txs {
 		tx := &e.Txs[i]
+		if len(e.Txs) > 1 && tx.Sign == "DBIT" { // money that went out, booked together with money that came in
+			continue
+		}
 		amount, bank := e.Amount, first(tx.Bank, e.Bank)
 		if len(e.Txs) > 1 {
 			if amount = tx.Amount; amount.Text == "" {

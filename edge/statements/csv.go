@@ -18,6 +18,7 @@ type shape struct {
 	payer, text      string
 	currency         string // name of a column, or a currency of three letters if the file has no such column
 	bank             string // name of the column with the bank's reference, or "" if there is none
+	status, pending  string // name of a column that some files have, and the word in it for an entry that is not booked yet
 	point, thousands byte
 	layouts          []string
 }
@@ -26,7 +27,7 @@ type shape struct {
 var shapes = []shape{
 	{
 		separator: ';', day: "Buchungstag", amount: "Betrag", payer: "Beguenstigter/Zahlungspflichtiger", text: "Verwendungszweck", currency: "Waehrung",
-		point: ',', thousands: '.', layouts: []string{"02.01.06", "02.01.2006"},
+		status: "Info", pending: "vorgemerkt", point: ',', thousands: '.', layouts: []string{"02.01.06", "02.01.2006"},
 	},
 	{
 		separator: ',', day: "Date", amount: "Amount", payer: "Payer Name", text: "Payment Reference", currency: "Currency", bank: "TransferWise ID",
@@ -87,7 +88,7 @@ func (s *shape) hasColumns(names []string) bool {
 	return !slices.ContainsFunc(s.columns(), func(name string) bool { return !slices.Contains(names, name) })
 }
 
-// read returns a line for each row with money that came in. names are the names of the columns in
+// read returns a line for each row with booked money that came in. names are the names of the columns in
 // the file's order. A row may have fewer cells than that, but must have those that we read.
 func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 	r := s.reader(file)
@@ -95,8 +96,10 @@ func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 		return nil, err
 	}
 	last := 0 // the index of the last column that we read
-	for _, name := range s.columns() {
-		last = max(last, slices.Index(names, name))
+	for _, name := range append(s.columns(), s.status) {
+		if name != "" {
+			last = max(last, slices.Index(names, name))
+		}
 	}
 	for {
 		row, err := r.Read()
@@ -114,6 +117,10 @@ func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 				return strings.TrimSpace(row[i])
 			}
 			return ""
+		}
+		// An entry that is not booked yet may still vanish, or come again with another day and other words.
+		if s.pending != "" && strings.Contains(cell(s.status), s.pending) {
+			continue
 		}
 		l := Line{Currency: first(cell(s.currency), s.currency), Payer: cell(s.payer), Text: cell(s.text), bank: cell(s.bank)}
 		if l.Amount, err = parseAmount(cell(s.amount), l.Currency, s.point, s.thousands); err != nil {

@@ -13,8 +13,8 @@ var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0
 
 // readMT940 reads statements of SWIFT's MT940, as banks of many countries export them. A
 // statement begins with its opening balance (:60F: or :60M:) and ends with its closing
-// balance (:62F: or :62M:), and its entries must add up to that. An entry (:61:) is
-// followed by its details (:86:), with the payer's words in numbered parts or as plain text.
+// balance (:62F: or :62M:), and its entries must add up to that. An entry (:61:) is followed by
+// its details (:86:), with the payer's words in numbered parts or as plain text.
 func readMT940(file []byte) (lines []Line, err error) {
 	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
 	var account *balance // the balance after the entries so far; nil outside of a statement

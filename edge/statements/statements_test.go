@@ -17,6 +17,7 @@ const camt = `<?xml version="1.0" encoding="UTF-8"?>
 <RmtInf><Ustrd>for the</Ustrd><Ustrd>concert</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
 <Ntry><Amt Ccy="JPY">5000</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><DtTm>2026-11-21T00:30:00+02:00</DtTm></BookgDt>
 <NtryDtls><TxDtls><Refs><AcctSvcrRef>T-1</AcctSvcrRef></Refs><Amt Ccy="JPY">2000</Amt></TxDtls>
+<TxDtls><Refs><AcctSvcrRef>T-3</AcctSvcrRef></Refs><Amt Ccy="JPY">500</Amt><CdtDbtInd>DBIT</CdtDbtInd><RmtInf><Ustrd>sent back</Ustrd></RmtInf></TxDtls>
 <TxDtls><Refs><AcctSvcrRef>T-2</AcctSvcrRef></Refs><AmtDtls><TxAmt><Amt Ccy="JPY">3000</Amt></TxAmt></AmtDtls><RmtInf><Strd><CdtrRefInf><Ref>RF18 5390</Ref></CdtrRefInf></Strd></RmtInf></TxDtls></NtryDtls></Ntry>
 <Ntry><Amt Ccy="EUR">9.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt></Ntry>
 <Ntry><Amt Ccy="EUR">8.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt></Ntry>
@@ -31,6 +32,9 @@ const mt940 = ":20:STARTUMS\r\n:25:10020030/1234567\r\n:28C:00001/001\r\n:60F:C2
 const (
 	savings = "\"Auftragskonto\";\"Buchungstag\";\"Verwendungszweck\";\"Beguenstigter/Zahlungspflichtiger\";\"Betrag\";\"Waehrung\"\r\n" +
 		"\"DE1\";\"20.11.26\";\"for the concert\";\"Ann M\xfcller\";\"1.052,50\";\"EUR\"\r\n\"DE1\";\"20.11.26\";\"rent\";\"X\";\"-3,00\";\"EUR\"\r\n"
+	savingsCAMT = "\"Auftragskonto\";\"Buchungstag\";\"Verwendungszweck\";\"Beguenstigter/Zahlungspflichtiger\";\"Betrag\";\"Waehrung\";\"Info\"\r\n" +
+		"\"DE1\";\"20.11.26\";\"the first\";\"Ann\";\"12,50\";\"EUR\";\"Umsatz vorgemerkt\"\r\n\"DE1\";\"\";\"the second\";\"Ann\";\"12,50\";\"EUR\";\"Umsatz vorgemerkt\"\r\n" +
+		"\"DE1\";\"20.11.26\";\"for the concert\";\"Ann\";\"12,50\";\"EUR\";\"Umsatz gebucht\"\r\n"
 	wise = "\"TransferWise ID\",Date,Amount,Currency,Description,\"Payment Reference\",\"Payer Name\"\n" +
 		"TRANSFER-1,20-11-2026,1052.50,USD,Received,\"for the concert\",\"Ann Lee\"\n"
 	n26 = "\"Date\",\"Payee\",\"Account number\",\"Transaction type\",\"Payment reference\",\"Amount (EUR)\"\n" +
@@ -41,11 +45,12 @@ const (
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string][]string{
-		camt:    {"2026-11-20 5250 EUR Ann Müller: for the concert", "2026-11-21 2000 JPY : ", "2026-11-21 3000 JPY : RF18 5390"},
-		mt940:   {"2026-11-20 12345 KWD Ann Lee: for the concert", "2026-11-21 1 KWD : plain wordsof two lines"},
-		savings: {"2026-11-20 105250 EUR Ann Müller: for the concert"},
-		wise:    {"2026-11-20 105250 USD Ann Lee: for the concert"},
-		n26:     {"2026-11-20 5250 EUR Ann Lee: for the concert", "2026-11-20 5250 EUR Ann Lee: for the concert"},
+		camt:        {"2026-11-20 5250 EUR Ann Müller: for the concert", "2026-11-21 2000 JPY : ", "2026-11-21 3000 JPY : RF18 5390"},
+		mt940:       {"2026-11-20 12345 KWD Ann Lee: for the concert", "2026-11-21 1 KWD : plain wordsof two lines"},
+		savings:     {"2026-11-20 105250 EUR Ann Müller: for the concert"},
+		savingsCAMT: {"2026-11-20 1250 EUR Ann: for the concert"},
+		wise:        {"2026-11-20 105250 USD Ann Lee: for the concert"},
+		n26:         {"2026-11-20 5250 EUR Ann Lee: for the concert", "2026-11-20 5250 EUR Ann Lee: for the concert"},
 	} {
 		lines, err := Read([]byte(file))
 		require.NoError(t, err, file)
