@@ -32,14 +32,23 @@ type Desk struct {
 // Find returns an order from its event's ledger, or from the read model if the ledger no longer
 // knows the order.
 func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	o, err := d.FindInLedger(ctx, id)
-	if err != nil {
-		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
-			return nil, err
-		}
-		return d.FindPast(ctx, id, "")
+	o, _, err := d.FindKept(ctx, id)
+	return o, err
+}
+
+// FindKept does what Find does, and reports whether the ledger has the order's record. Otherwise the record comes
+// from the read model, because the ledger knows no more than the order's outcome, or has forgotten the order.
+func (d *Desk) FindKept(ctx context.Context, id engine.OrderID) (o *order.Order, kept bool, err error) {
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
+	if refusal, ok := err.(*engine.Refusal); ok && refusal.Code == engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
+		o, err = d.FindPast(ctx, id, "")
+		return o, false, err
 	}
-	return o, nil
+	if err != nil {
+		return nil, false, err
+	}
+	o, err = d.Of(ctx, id, r)
+	return o, !r.Past, err
 }
 
 // FindInLedger returns an order that its event's ledger still knows, even if the ledger knows only

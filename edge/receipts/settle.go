@@ -80,8 +80,9 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 }
 
 // tellOrderOfReceipts reports to an order all receipts for an attempt by transfer, and marks the
-// receipts as settled. Money that came after the order was paid or closed becomes a refund. It may
-// be called any number of times, because the order counts each receipt once.
+// receipts as settled. Money that came after the order was paid becomes a refund, also if the ledger
+// has forgotten the order. Receipts for an unpaid order that the ledger has forgotten are left for a
+// person. It may be called any number of times, because the order counts each receipt once.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
@@ -91,11 +92,7 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	if len(came) == 0 {
 		return h.Receipts.Settle(ctx, attempt, 0)
 	}
-	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
-	if err != nil {
-		return err
-	}
-	o, err := h.Orders.Of(ctx, id, r)
+	o, kept, err := h.Orders.FindKept(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -103,13 +100,16 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	if a == nil {
 		return errors.New("the order has no such attempt")
 	}
-	if !r.Past {
+	if !kept && !o.Sold() { // No ledger can take this money, or note that it has to go back.
+		return h.Receipts.Disown(ctx, attempt)
+	}
+	if kept {
 		if o, err = h.VerifyAttempts(ctx, o, []order.Attempt{*a}); err != nil {
 			return err
 		}
 		a = o.Attempt(attempt)
 	}
-	if r.Past || a.Status == order.AttemptSucceeded {
+	if !kept || a.Status == order.AttemptSucceeded {
 		if err := h.sendExtraBack(ctx, o, a, came); err != nil {
 			return err
 		}
