@@ -136,7 +136,7 @@ const openingTime = time.Minute
 // happens with a later deposit to an address that has been paid, or if a node opened the payment and died before it
 // noted it. It returns an error while the attempt may still be about to note the payment.
 func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID string) (bool, error) {
-	o, err := h.Orders.FindInLedger(ctx, p.Order)
+	o, err := h.Orders.Find(ctx, p.Order)
 	if err != nil {
 		return false, err
 	}
@@ -151,7 +151,7 @@ func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID 
 }
 
 // takeDeposit asks the provider about another payment than the attempt's own. If money came by it, that money does not
-// pay the order: the order notes that it must go back.
+// pay the order: the order notes that it must go back, also if the ledger has forgotten the order.
 func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit string) error {
 	gateway, err := h.Gateways.Provider(p.Provider)
 	if err != nil {
@@ -161,7 +161,7 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	if err != nil || out.Status != psp.Succeeded {
 		return err
 	}
-	o, err := h.Orders.FindInLedger(ctx, p.Order)
+	o, err := h.Orders.Find(ctx, p.Order)
 	if err != nil {
 		return err
 	}

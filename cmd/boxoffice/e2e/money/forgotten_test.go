@@ -81,3 +81,25 @@ func TestTransferOfForgottenOrders(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+// TestCoinsOfForgottenOrder has coins come to an address that was paid, when the ledger has forgotten the order. They
+// are listed, so that a person sends them back.
+func TestCoinsOfForgottenOrder(t *testing.T) {
+	t.Parallel()
+	s := openLateShop(t, "nowpayments")
+	id, token := s.Place("ada@example.org", s.kind, 1)
+	a := payWith(s.Shop, id, token, nodetest.Object{"payCurrency": "usdcbsc"}).Is(200, "")
+	s.Settle(deposit(s.Shop, a), "success")
+	s.Becomes("completed", s.Status(id, token))
+	s.Closed(id)
+	s.forget(id, 25*time.Hour)
+
+	s.Settle(openAgain(s.Shop, a.Str("reference"), "26.25"), "success")
+	s.Becomes("26.25 deposit", func() string {
+		if refunds, _ := s.Order(id, token).Data("refunds").([]any); len(refunds) == 0 {
+			return ""
+		}
+		o := s.Order(id, token)
+		return o.Str("refunds.0.amount") + " " + o.Str("refunds.0.reason")
+	})
+}
