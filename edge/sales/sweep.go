@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"boxoffice/engine"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
@@ -59,8 +60,13 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 }
 
 // checkPayment verifies one attempt and notes when the next check is due. Each attempt of an order has its own checks.
+// They end when the ledger has forgotten the order, because nobody can report money to it then.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
-	if err := w.verifyAttempt(ctx, p); err != nil {
+	err := w.verifyAttempt(ctx, p)
+	if refusal, ok := errors.AsType[*engine.Refusal](err); ok && refusal.Code == engine.OrderNotFound {
+		return w.Read.CheckPayment(ctx, p.Reference, time.Time{})
+	}
+	if err != nil {
 		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // If this fails, the attempt stays due.
 		return err
 	}

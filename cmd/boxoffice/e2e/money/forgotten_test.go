@@ -103,3 +103,23 @@ func TestCoinsOfForgottenOrder(t *testing.T) {
 		return o.Str("refunds.0.amount") + " " + o.Str("refunds.0.reason")
 	})
 }
+
+// TestForgottenAttemptIsNotAskedAbout has the ledger forget an order that was never paid: nobody asks about its attempt
+// any more, so that the sweep has time for the others.
+func TestForgottenAttemptIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := openLateShop(t, "paystack")
+	id, token := s.Place("ada@example.org", s.kind, 1)
+	reference := s.Pay(id, token).Is(200, "").Str("reference")
+	s.ahead.Add(int64(time.Hour))
+	s.Becomes("expired", s.Status(id, token))
+	s.forget(id, ofMonth)
+
+	_, err := s.Pool().Exec(t.Context(), `UPDATE payments SET next_check = now() WHERE reference = $1`, reference)
+	require.NoError(t, err)
+	s.Becomes("never", func() (next string) {
+		const find = `SELECT coalesce(next_check::text, 'never') FROM payments WHERE reference = $1`
+		require.NoError(t, s.Pool().QueryRow(t.Context(), find, reference).Scan(&next))
+		return next
+	})
+}
