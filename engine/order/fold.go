@@ -186,7 +186,8 @@ func (f *RefundReported) Fold(o *Order) *Order {
 	r.Status, r.ProviderRef, r.Note = f.Status, f.ProviderRef, f.Note
 	if f.Status == RefundProcessed {
 		r.ProcessedAt = f.At
-		if a := c.Attempt(f.Reference); a != nil && c.sentBack(a.Reference, true) >= a.Received {
+		// A deposit is a payment of its own: when it has gone back, the attempt may still wait for its money.
+		if a := c.Attempt(f.Reference); a != nil && r.Deposit == "" && c.sentBack(a.Reference, true) >= a.Received {
 			a.Status = AttemptRefunded
 		}
 		switch {

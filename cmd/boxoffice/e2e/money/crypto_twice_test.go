@@ -60,6 +60,9 @@ func TestCryptoOpenedTwice(t *testing.T) {
 	require.Contains(t, told, " sends it by hand")
 	require.NotContains(t, told, "the way it came")
 
+	t.Log("the buyer's own payment counts, also when a person has sent the other one back")
+	s.Own("POST", "/organizer/refunds/"+listed.Str("items.0.id")+"/complete", nodetest.Object{"providerRef": "0xabc"}).Is(200, "")
+	require.Equal(t, "pending pending", s.Order(id, token).Str("status")+" "+s.Order(id, token).Str("payments.0.status"))
 	s.Settle(deposit(s, a), "success")
 	s.Becomes("completed", s.Status(id, token))
 	o = s.Order(id, token)
