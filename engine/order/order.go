@@ -386,7 +386,29 @@ func (o *Order) GaveBack() int64 {
 	if o.Issue != nil || !o.Sold() {
 		return 0
 	}
-	return min(o.AskedBack(true), o.Total-o.Fees)
+	var sum int64
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Ask != nil && r.Status == RefundProcessed {
+			sum += r.Amount - o.feeIn(r)
+		}
+	}
+	return min(sum, o.Total-o.Fees)
+}
+
+// feeIn returns how much of a refund that somebody asked for is the fee of its tickets, in minor units: what it gives
+// back beyond their price.
+func (o *Order) feeIn(r *Refund) int64 {
+	if o.Fees == 0 {
+		return 0
+	}
+	var price, fees int64
+	for _, ticket := range r.Ask.Tickets {
+		if line, k, ok := o.LineOf(ticket); ok {
+			face := o.Lines[line].FaceValue(k)
+			price, fees = price+face, fees+Fee(face)
+		}
+	}
+	return min(max(0, r.Amount-price), fees)
 }
 
 // Unpaid reports whether the order still waits for its money, or for somebody on the waitlist to
