@@ -25,7 +25,12 @@ const (
 	RefundRefunded  = "refunded"
 	RefundRequested = "already_requested"
 	refundCheckedIn = "checked_in"
+	refundTooOften  = "asked_too_often"
 )
+
+// holderAsks is how often holders may ask for the money of one ticket. An order keeps every request, with its texts,
+// also if it was denied or taken back.
+const holderAsks = 10
 
 // NotEligible is the detail of REFUND_NOT_ELIGIBLE.
 type NotEligible struct {
@@ -73,6 +78,9 @@ func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision 
 		if slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) }) {
 			return notEligible(RefundRequested)
 		}
+		if c.By == order.AskedByBuyer && countAsks(o, ticket) >= holderAsks {
+			return notEligible(refundTooOften)
+		}
 	}
 	amount, r := b.amountBack(t, o, c.Tickets, c.Amount)
 	if r != nil {
@@ -93,6 +101,16 @@ func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision 
 		return engine.Decision{Facts: facts, Reply: &OrderReply{Order: asked, Status: asked.Status}}
 	}
 	return b.grantRefund(asked, len(asked.Refunds)-1, amount, "", c.Manual, at, facts)
+}
+
+// countAsks counts how often holders of a ticket have asked for its money.
+func countAsks(o *order.Order, ticket uint32) (n int) {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.AskedBy() == order.AskedByBuyer && slices.Contains(r.Ask.Tickets, ticket) {
+			n++
+		}
+	}
+	return n
 }
 
 // refuseTicket returns the reason why a ticket's money can't go back, or "".

@@ -90,6 +90,26 @@ func TestAskedRefund(t *testing.T) {
 	ask(ada, second).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
 }
 
+// TestRefundIsAskedTooOften has a holder ask for a ticket's money and take it back again and again. Each request stays
+// in the order's record, so there is an end to it.
+func TestRefundIsAskedTooOften(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(refundable(0))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 2)).Is(201, "")
+	ada := s.Buyer("ada@example.org")
+	ask := func(ticket string) nodetest.Answer {
+		return ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": o.Str(ticket), "reason": illness})
+	}
+	for range 10 {
+		asked := ask("tickets.0.id").Is(201, "")
+		ada.Own("DELETE", "/users/me/refunds/"+asked.Str("id"), nil).Is(200, "")
+	}
+	ask("tickets.0.id").Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "asked_too_often"})
+	ask("tickets.1.id").Is(201, "")
+	s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "r", "ticketIds": []string{o.Str("tickets.0.id")}}).Is(200, "")
+}
+
 // TestRefundLeavesAnotherOrdersEntry gives one of two orders of an event back. All orders of an event have one
 // entry in a calendar, so only the last one takes it out.
 func TestRefundLeavesAnotherOrdersEntry(t *testing.T) {
