@@ -255,16 +255,16 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 		to = min(last, day)
 	}
 	for day := from; day <= to; day++ {
-		v.Days = append(v.Days, dayView(r, day))
+		v.Days = append(v.Days, dayView(r, day, event.Ended(p.Event.Status)))
 	}
 	return v, nil
 }
 
 // dayView shows how many places are left on a date and in its slots. If every slot has a limit, a date has no more
-// places left than its slots together.
-func dayView(r *calendar.Record, day keeper.Day) api.DayView {
+// places left than its slots together. Once the event is over, every date is closed.
+func dayView(r *calendar.Record, day keeper.Day, over bool) api.DayView {
 	conf := &r.Config
-	v := api.DayView{Date: day.String(), Closed: conf.Closed(day)}
+	v := api.DayView{Date: day.String(), Closed: over || conf.Closed(day)}
 	left := remaining(r, day, "", conf.DailyCapacity)
 	if conf.Mode == calendar.DateTime {
 		v.Slots = []api.SlotLeft{}

@@ -150,3 +150,15 @@ func TestBookings(t *testing.T) {
 	require.Nil(t, page.Data("startDate"))
 	require.Equal(t, true, page.Data("bookingOpen"))
 }
+
+// TestDatesOfWhatIsOver reads the dates of a reservation event that was cancelled: nothing takes place on any of them.
+func TestDatesOfWhatIsOver(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Shared(t)
+	event, _, days := s.Bookable(5)
+	require.Equal(t, []any{4.0, false, false}, []any{days.Data("days.0.remaining"), days.Data("days.0.soldOut"), days.Data("days.0.closed")})
+	s.Own("DELETE", "/organizer/events/"+event, nil).Is(200, "")
+	days = s.Availability(event, "").Is(200, "")
+	require.Equal(t, []any{0.0, true, true}, []any{days.Data("days.0.remaining"), days.Data("days.0.soldOut"), days.Data("days.0.closed")})
+	require.Equal(t, 0.0, days.Data("days.0.slots.0.remaining"))
+}
