@@ -32,17 +32,19 @@ func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time
 	if !slugForm.MatchString(slug) {
 		return nil, route.NoOrganization
 	}
-	return live.CachePage(ctx, h.Pages, "organizer/"+slug, func() (*api.OrganizerPage, error) {
-		p, err := h.findShown(ctx, slug)
+	c := newShopCall(ctx, now)
+	defer c.End()
+	return live.CachePage(c.Context, h.Pages, "organizer/"+slug, func() (*api.OrganizerPage, error) {
+		p, err := h.findShown(c.Context, slug)
 		if err != nil {
 			return nil, err
 		}
 		about := live.OrganizerOf(p)
 		page := &api.OrganizerPage{Organizer: *h.organizerView(&about)}
-		if err := h.listProgram(ctx, page, p.ID, now); err != nil {
+		if err := h.listProgram(c.Context, page, p.ID, now); err != nil {
 			return nil, err
 		}
-		return page, h.listSaid(ctx, page, p.ID)
+		return page, h.listSaid(c.Context, page, p.ID)
 	})
 }
 
@@ -83,12 +85,14 @@ func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now
 	if !ok {
 		l = h.Letters.Language
 	}
-	return live.CacheSearch(ctx, h.Pages, calendarBytes, "calendar/"+l.String()+"/"+slug, func() ([]byte, error) {
-		o, err := h.findShown(ctx, slug)
+	c := newShopCall(ctx, now)
+	defer c.End()
+	return live.CacheSearch(c.Context, h.Pages, calendarBytes, "calendar/"+l.String()+"/"+slug, func() ([]byte, error) {
+		o, err := h.findShown(c.Context, slug)
 		if err != nil {
 			return nil, err
 		}
-		events, err := h.Read.ProgramEvents(ctx, o.ID, now.Add(-calendarPast), now, calendarEvents)
+		events, err := h.Read.ProgramEvents(c.Context, o.ID, now.Add(-calendarPast), now, calendarEvents)
 		if err != nil {
 			return nil, err
 		}

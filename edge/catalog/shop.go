@@ -18,11 +18,19 @@ import (
 // operation.
 var shopOp = route.Op{ID: "shopPage", Method: fasthttp.MethodGet, Auth: route.Public, Tier: route.TierPublic}
 
+// newShopCall makes the call of a page that everybody may see. Its context must be used for everything that the page
+// reads: it ends at the deadline, and makes the page wait where other public reads wait for the database
+// (live.Pages). The caller must call End.
+func newShopCall(ctx context.Context, now time.Time) *route.Call {
+	c := route.NewCall(ctx, &shopOp, now)
+	c.Principal = route.Principal{Kinds: route.Public}
+	return c
+}
+
 // ShopEvent returns an event as everybody may see it, for its page.
 func (h *Handlers) ShopEvent(ctx context.Context, slug string, now time.Time) (*api.Event, error) {
-	c := route.NewCall(ctx, &shopOp, now)
+	c := newShopCall(ctx, now)
 	defer c.End()
-	c.Principal = route.Principal{Kinds: route.Public}
 	return h.eventPage(c, &api.BySlug{Slug: slug})
 }
 
@@ -36,7 +44,9 @@ func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := h.Pages.Event(ctx, id.Event())
+	c := newShopCall(ctx, now)
+	defer c.End()
+	p, err := h.Pages.Event(c.Context, id.Event())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,9 +55,8 @@ func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*
 
 // ShopCard returns an event as everybody may see it, by its id and without its ticket types.
 func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api.Event, error) {
-	c := route.NewCall(ctx, &shopOp, now)
+	c := newShopCall(ctx, now)
 	defer c.End()
-	c.Principal = route.Principal{Kinds: route.Public}
 	_, p, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
 		return nil, err
@@ -55,10 +64,14 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
+const pathsTime = time.Minute
+
 // ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in the
 // order of their starts, and then the pages of their organizers. Half of the paths are for events, because there can
-// be as many organizers as events.
+// be as many organizers as events. So long a list may take pathsTime.
 func (h *Handlers) ShopPaths(ctx context.Context, limit int, now time.Time) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, pathsTime)
+	defer cancel()
 	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: limit / 2})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.Pages.Event(ctx, number.Event())
+	p, err := h.Pages.Event(c.Context, number.Event())
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.Letters.ReaderLanguage(ctx, languages, o)
+	l, err := h.Letters.ReaderLanguage(c.Context, languages, o)
 	if err != nil {
 		return nil, err
 	}

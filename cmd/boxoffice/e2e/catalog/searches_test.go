@@ -69,6 +69,41 @@ func TestSearchesWaitForThemselves(t *testing.T) {
 	require.Equal(t, 200, s.Raw("GET", "/events?q=after", "", "").Status, "all places are free again")
 }
 
+// TestPagesWaitForThemselves does the same with what the server writes for people: the calendars of organizers are
+// searches too, and no page waits for longer than a request of the API.
+func TestPagesWaitForThemselves(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.Sell(nil, nodetest.TypeBody(0, 100))
+	id, token := s.Place("first@example.org", ids[0], 1)
+	organizer := "/by/" + s.Call("GET", "/events/"+event, nil).Is(200, "").Str("organizer.slug")
+	tx, err := s.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `LOCK TABLE events, organizations, users IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+
+	const crowd = 60
+	answers := make(chan int, crowd)
+	ask := func(path string) {
+		res, _ := s.Get(path) //nolint:bodyclose // Get closes it
+		answers <- res.StatusCode
+	}
+	for range crowd - 2 {
+		go ask(organizer + "/calendar.ics")
+	}
+	go ask(organizer)
+	go ask("/orders/" + id + "?token=" + token)
+	for i := range crowd {
+		select {
+		case status := <-answers:
+			require.Equal(t, 503, status)
+		case <-time.After(15 * time.Second):
+			t.Fatalf("%d pages still wait", crowd-i)
+		}
+	}
+}
+
 // TestOrdersBesideSearches measures what orders take while 24 connections search a list
 // of many events, each time for something else and each time conditionally. It is run by
 // hand, with -args -searched-events=20000.
