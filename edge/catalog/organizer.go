@@ -34,6 +34,11 @@ func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time
 	}
 	c := newShopCall(ctx, now)
 	defer c.End()
+	return h.organizerPage(c, slug)
+}
+
+// organizerPage returns what the page of an organization shows, from the cache or from the tables.
+func (h *Handlers) organizerPage(c *route.Call, slug string) (*api.OrganizerPage, error) {
 	return live.CachePage(c.Context, h.Pages, "organizer/"+slug, func() (*api.OrganizerPage, error) {
 		p, err := h.findShown(c.Context, slug)
 		if err != nil {
@@ -41,7 +46,7 @@ func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time
 		}
 		about := live.OrganizerOf(p)
 		page := &api.OrganizerPage{Organizer: *h.organizerView(&about)}
-		if err := h.listProgram(c.Context, page, p.ID, now); err != nil {
+		if err := h.listProgram(c.Context, page, p.ID, c.Now); err != nil {
 			return nil, err
 		}
 		return page, h.listSaid(c.Context, page, p.ID)
@@ -87,12 +92,17 @@ func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now
 	}
 	c := newShopCall(ctx, now)
 	defer c.End()
+	return h.organizerCalendar(c, slug, l)
+}
+
+// organizerCalendar returns the calendar file of an organization in a language, from the cache or from the tables.
+func (h *Handlers) organizerCalendar(c *route.Call, slug string, l mail.Language) ([]byte, error) {
 	return live.CacheSearch(c.Context, h.Pages, calendarBytes, "calendar/"+l.String()+"/"+slug, func() ([]byte, error) {
 		o, err := h.findShown(c.Context, slug)
 		if err != nil {
 			return nil, err
 		}
-		events, err := h.Read.ProgramEvents(c.Context, o.ID, now.Add(-calendarPast), now, calendarEvents)
+		events, err := h.Read.ProgramEvents(c.Context, o.ID, c.Now.Add(-calendarPast), c.Now, calendarEvents)
 		if err != nil {
 			return nil, err
 		}

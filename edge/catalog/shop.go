@@ -46,7 +46,7 @@ func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*
 	}
 	c := newShopCall(ctx, now)
 	defer c.End()
-	p, err := h.Pages.Event(c.Context, id.Event())
+	p, err := h.Pages.VisibleEvent(c, id.Event())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +64,7 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-const pathsTime = time.Minute
+const pathsTime = time.Minute // for the list of ShopPaths, which has up to 50,000 paths
 
 // ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in the
 // order of their starts, and then the pages of their organizers. Half of the paths are for events, because there can

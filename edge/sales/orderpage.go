@@ -40,7 +40,13 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	c := route.NewCall(ctx, &orderPageOp, now)
 	defer c.End()
 	c.Principal = route.Principal{Kinds: route.OrderToken, Token: token}
-	o, reader, err := h.Orders.Open(c, id)
+	return h.readPage(c, number, from, languages)
+}
+
+// readPage returns the contents of the page for a call with the order's token.
+func (h *Handlers) readPage(c *route.Call, number engine.OrderID, from int, languages string) (*web.Order, error) {
+	token := c.Principal.Token
+	o, reader, err := h.Orders.Open(c, number.String())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +79,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	out.Waits = out.Waits && out.Transfer == nil
 	holds := buyerHas(o, v, isGood)
 	out.LiveFor = liveFor(o, e, holds, words)
-	out.Notices = append(out.Notices, h.deadlinesOf(o, v, p, l, now)...)
+	out.Notices = append(out.Notices, h.deadlinesOf(o, v, p, l, c.Now)...)
 	if holds && !e.Cancelled {
 		out.Link, out.Note = e.Link, e.Note
 	}
