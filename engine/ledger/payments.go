@@ -275,8 +275,10 @@ func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 // decideDeposit notes that coins have to be sent back because they came after their attempt was paid. A deposit
 // that is reported again changes nothing.
 func (b *Book) decideDeposit(c ReportDeposit, t *Terms, at int64) engine.Decision {
-	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	o, facts, r := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
+	case r != nil:
+		return engine.Decision{Reply: r}
 	case o == nil:
 		return refuse(engine.OrderNotFound, nil)
 	case o.Attempt(c.Reference) == nil:

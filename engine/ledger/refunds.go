@@ -43,22 +43,31 @@ func notEligible(reason string) engine.Decision {
 
 // recallOrder returns an order, from the record that the caller brings if the ledger has forgotten its own. In
 // that case it also returns the fact that restores the record. It returns nil if the record is not the record of a
-// sold order of this event.
-func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
+// sold order of this event. It refuses a record from before one of the order's tickets was passed on, because the
+// ledger would keep it and not know the ticket's new holder. The caller has to read it again.
+func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact, *engine.Refusal) {
 	if o := b.Find(id); o != nil {
-		return o, nil
+		return o, nil, nil
 	}
 	if record == nil || record.ID != id || !record.Sold() || int64(record.FirstTicket)+record.Tickets() > int64(t.Tickets.Next()) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
+	for k := range uint32(record.Tickets()) { //nolint:gosec // tickets of an order are few
+		ticket := record.FirstTicket + k
+		if b.holderVersion(t, ticket) != record.HolderOf(ticket).Version {
+			return nil, nil, engine.Refuse(engine.Unavailable, nil)
+		}
+	}
+	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}, nil
 }
 
 // decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once. Pending
 // transfers of the tickets are revoked in any case.
 func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
-	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	o, facts, r := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
+	case r != nil:
+		return engine.Decision{Reply: r}
 	case o == nil:
 		return refuse(engine.OrderNotFound, nil)
 	case !o.Sold():
@@ -158,7 +167,10 @@ func costOf(t *Terms, o *order.Order, tickets []uint32) (amount int64) {
 // order's money is refused) or with what was asked for; in the latter case at least the tickets' cost, as far as money
 // is left, if the event was cancelled since.
 func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decision {
-	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	o, facts, refusal := b.recallOrder(t, c.Order, c.Record, at)
+	if refusal != nil {
+		return engine.Decision{Reply: refusal}
+	}
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
 		return refuse(engine.NotFound, nil)
 	}

@@ -29,7 +29,10 @@ type moving struct {
 // answered. A ticket that has that place already is answered at once. While another move of the order waits, or while
 // the calendar has not acknowledged an earlier message about the order, it is refused as UNAVAILABLE.
 func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decision {
-	o, _ := b.recallOrder(t, c.Order, c.Record, at)
+	o, _, r := b.recallOrder(t, c.Order, c.Record, at)
+	if r != nil {
+		return engine.Decision{Reply: r}
+	}
 	if o == nil || !t.Exists {
 		return refuse(engine.TicketNotFound, nil)
 	}
@@ -135,8 +138,10 @@ func (b *Book) isOffered(t *Terms, ticket uint32, at int64) bool {
 // decideMoveGranted moves the ticket to the place that the calendar has reserved, unless something has happened
 // to the ticket or its order since.
 func (b *Book) decideMoveGranted(t *Terms, m *moving, c keeper.Granted, at int64) engine.Decision {
-	o, facts := b.recallOrder(t, m.order, m.record, at)
+	o, facts, r := b.recallOrder(t, m.order, m.record, at)
 	switch {
+	case r != nil:
+		return b.dropMove(m, r, true)
 	case o == nil || len(c.Visits) != 1 || m.version != b.holderVersion(t, m.ticket):
 		return b.dropMove(m, engine.Refuse(engine.TicketNotFound, nil), true)
 	case o.Unsettled() != nil:
@@ -186,7 +191,7 @@ func (b *Book) dropMove(m *moving, why *engine.Refusal, release bool) engine.Dec
 func (b *Book) refuseMoved(t *Terms, m *moving, why *engine.Refusal) *engine.Refusal {
 	switch details := why.Details.(type) {
 	case keeper.DateCap:
-		if o, _ := b.recallOrder(t, m.order, m.record, 0); o != nil {
+		if o, _, _ := b.recallOrder(t, m.order, m.record, 0); o != nil {
 			line, _, _ := o.LineOf(m.ticket)
 			details.TicketTypeID = b.typeID(&o.Lines[line])
 		}
