@@ -80,9 +80,10 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 }
 
 // tellOrderOfReceipts reports to an order all receipts for an attempt by transfer, and marks the
-// receipts as settled. Money that came after the order was paid becomes a refund, also if the ledger
-// has forgotten the order. Receipts for an unpaid order that the ledger has forgotten are left for a
-// person. It may be called any number of times, because the order counts each receipt once.
+// receipts as settled. Money that came after the order was paid, or after its money was sent back,
+// becomes a refund, also if the ledger has forgotten the order. Receipts for an unpaid order that the
+// ledger has forgotten are left for a person. It may be called any number of times, because the order
+// counts each receipt once.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
@@ -109,7 +110,7 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 		}
 		a = o.Attempt(attempt)
 	}
-	if !kept || a.Status == order.AttemptSucceeded {
+	if !kept || a.Status == order.AttemptSucceeded || a.Status == order.AttemptRefunded {
 		if err := h.sendExtraBack(ctx, o, a, came); err != nil {
 			return err
 		}

@@ -342,3 +342,30 @@ func TestTransferSent(t *testing.T) {
 	require.Equal(t, "<nil>", s.Order(id, token).Str("payments.0.transfer.sentAt"))
 	s.Call("POST", path, body).Is(409, "ALREADY_PAID")
 }
+
+// TestTransferAfterItsMoneyWentBack has money come for attempts whose money a person has sent back: of a paid order, and
+// of one that ended unpaid, for which the rest of the price comes late. It is listed as a refund too.
+func TestTransferAfterItsMoneyWentBack(t *testing.T) {
+	t.Parallel()
+	s := openLateShop(t, "transfer")
+	paid, token, told := transferred(s.Shop, s.kind, "ada@example.org")
+	short, other, asked := transferred(s.Shop, s.kind, "bob@example.org")
+	importLines(s.Shop, line(1, "26.25", "USD", told.Str("transfer.reference")), line(2, "20.00", "USD", asked.Str("transfer.reference")))
+	s.Own("POST", "/organizer/orders/"+paid+"/refund", nodetest.Object{"reason": "ill", "amount": 26.25}).Is(200, "")
+	s.ahead.Add(int64(8 * 24 * time.Hour))
+	s.Becomes("expired", s.Status(short, other))
+	s.signIn()
+	for _, id := range []string{paid, short} {
+		s.Own("POST", "/organizer/refunds/"+id+"-r1/complete", nodetest.Object{"providerRef": "wire"}).Is(200, "")
+	}
+	require.Equal(t, "refunded refunded", s.Order(paid, token).Str("payments.0.status")+" "+s.Order(short, other).Str("payments.0.status"))
+
+	importLines(s.Shop, line(3, "26.25", "USD", told.Str("transfer.reference")), line(4, "6.25", "USD", asked.Str("transfer.reference")))
+	second := func(id, token string) string {
+		o := s.Order(id, token)
+		require.Len(t, o.Data("refunds"), 2)
+		return o.Str("refunds.1.amount") + " " + o.Str("refunds.1.reason") + " " + o.Str("refunds.1.status")
+	}
+	require.Equal(t, "26.25 deposit processing", second(paid, token))
+	require.Equal(t, "6.25 deposit processing", second(short, other))
+}
