@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
@@ -225,8 +226,9 @@ func notPending(o *order.Order, i int) error {
 	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
-// retryRefund sends a failed refund again at once, without the sweep's pause. It refuses any other refund. If the sweep
-// sends the refund at the same moment, only one of the two can claim it.
+// retryRefund sends a failed refund again at once, without the sweep's pause. It refuses any other refund. While the
+// sweep or another retry has claimed the refund, it changes nothing: not every provider would recognize that the money
+// is sent twice at the same moment.
 func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {
@@ -235,8 +237,12 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	if o.Refunds[i].Status != order.RefundFailed {
 		return nil, notPending(o, i)
 	}
-	if err := h.Read.RetryRefund(c.Context, o.ID, i); err != nil {
+	due, err := h.Read.RetryRefund(c.Context, o.ID, i, time.Now()) // by the clock of the claims
+	if err != nil {
 		return nil, err
+	}
+	if !due {
+		return h.refundView(o, i), nil // somebody is sending it
 	}
 	if err := (sweep{h}).checkRefund(c.Context, readmodel.Refund{Order: o.ID, Position: i, Refund: o.Refunds[i]}, c.Now); err != nil {
 		return nil, err

@@ -118,13 +118,17 @@ ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 	return list, nil
 }
 
-// RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again.
-func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int) error {
-	const retry = `UPDATE refunds SET not_before = NULL, failures = 0, stuck = false WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
-	if _, err := m.pool.Exec(ctx, retry, [16]byte(id), position); err != nil {
-		return fmt.Errorf("retry refund %d of order %s: %w", position, id, err)
+// RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again. It changes
+// nothing and returns false while somebody has claimed the refund (ClaimRefund), who may be sending it right now.
+func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int, now time.Time) (bool, error) {
+	const retry = `
+UPDATE refunds SET not_before = NULL, failures = 0, stuck = false, claimed_until = NULL
+WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND (claimed_until IS NULL OR claimed_until <= $3)`
+	done, err := m.pool.Exec(ctx, retry, [16]byte(id), position, now)
+	if err != nil {
+		return false, fmt.Errorf("retry refund %d of order %s: %w", position, id, err)
 	}
-	return nil
+	return done.RowsAffected() == 1, nil
 }
 
 // paidStatuses are the statuses of orders whose money may still go back as a whole.

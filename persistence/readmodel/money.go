@@ -216,7 +216,7 @@ WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER 
 // somebody else has taken it since: two nodes that sweep at the same moment must not both send the money.
 func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
 	const claim = `
-UPDATE refunds SET not_before = $3
+UPDATE refunds SET not_before = $3, claimed_until = $3
 WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND not_before IS NOT DISTINCT FROM $4`
 	done, err := m.pool.Exec(ctx, claim, [16]byte(r.Order), r.Position, until, r.notBefore)
 	if err != nil {
@@ -232,11 +232,11 @@ type RefundCheck struct {
 	Stuck    bool      // the money does not move, and may need a person
 }
 
-// CheckRefund notes the outcome of a look at a refund. A refund that has been processed is never looked at again,
+// CheckRefund notes the outcome of a look at a refund, and ends the claim to it. A refund that has been processed is never looked at again,
 // whatever Next is.
 func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, c RefundCheck) error {
 	const check = `
-UPDATE refunds SET not_before = $3, failures = $4, stuck = $5
+UPDATE refunds SET not_before = $3, failures = $4, stuck = $5, claimed_until = NULL
 WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, check, [16]byte(order), position, c.Next, c.Failures, c.Stuck); err != nil {
 		return fmt.Errorf("refund %d of order %s: %w", position, order, err)
