@@ -232,8 +232,8 @@ type RefundCheck struct {
 	Stuck    bool      // the money does not move, and may need a person
 }
 
-// CheckRefund notes the outcome of a look at a refund, and ends the claim to it. A refund that has been processed is never looked at again,
-// whatever Next is.
+// CheckRefund notes the outcome of a look at a refund, and ends the claim to it. A refund that has been processed is
+// never looked at again, whatever Next is.
 func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, c RefundCheck) error {
 	const check = `
 UPDATE refunds SET not_before = $3, failures = $4, stuck = $5, claimed_until = NULL
