@@ -107,6 +107,7 @@ CREATE INDEX events_unsearchable ON events (number) WHERE search IS NULL;
 ALTER TABLE api_keys DROP COLUMN events, DROP COLUMN gate;
 ALTER TABLE webhook_deliveries DROP COLUMN tries;
 ALTER TABLE organizations DROP COLUMN embed_origins;
+ALTER TABLE refunds DROP COLUMN claimed_until;
 UPDATE schema_version SET version = 66`)
 	execute(t, entries[0], `
 ALTER TABLE journal_mark DROP COLUMN shard, DROP COLUMN shards, DROP COLUMN version;
