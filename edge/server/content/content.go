@@ -24,7 +24,7 @@ const policy = "default-src 'none'; sandbox"
 
 // Send answers with the content of a call: with all of it, with a range (or 416 if the range is outside of the
 // content), or with 304 if the client has it already. Content whose size is unknown is always sent as a whole.
-// Each piece of a long answer must be written within the duration pace. base lives as long as the
+// Each piece of a long answer must be read and written within the duration pace each. base lives as long as the
 // server: content is read after the handler has returned.
 func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace time.Duration) error {
 	c, h := call.Content, &ctx.Response.Header
@@ -65,11 +65,16 @@ func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace
 		h.SetContentLength(int(length))
 		return nil
 	}
-	body, err := c.Open(base, from, length)
+	reading, giveUp := context.WithCancel(base)
+	late := time.AfterFunc(pace, giveUp)
+	body, err := c.Open(reading, from, length)
+	late.Stop()
 	if err != nil {
+		giveUp()
 		return err
 	}
-	ctx.SetBodyStream(&pacedBody{body, ctx.Conn(), pace}, int(length))
+	stored := &storedBody{body, pace, giveUp}
+	ctx.SetBodyStream(&pacedBody{stored, ctx.Conn(), pace}, int(length))
 	return nil
 }
 
@@ -106,6 +111,27 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return b.ReadCloser.Read(p)
+}
+
+// storedBody gives up a store that takes longer than pace for a piece. Without that, an answer would
+// keep its connection for as long as the store stalls.
+type storedBody struct {
+	io.ReadCloser
+	pace   time.Duration
+	giveUp context.CancelFunc
+}
+
+// Read reads the next piece.
+func (b *storedBody) Read(p []byte) (int, error) {
+	late := time.AfterFunc(b.pace, b.giveUp)
+	defer late.Stop()
+	return b.ReadCloser.Read(p)
+}
+
+// Close ends the reading.
+func (b *storedBody) Close() error {
+	b.giveUp()
+	return b.ReadCloser.Close()
 }
 
 // isUnchanged reports whether the client has the content already (RFC 9110, 13.2.2).
