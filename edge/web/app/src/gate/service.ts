@@ -110,7 +110,7 @@ export class Service {
     try {
       return await this.headers();
     } catch (e) {
-      if (e instanceof Refusal && e.code !== 'OFFLINE') throw e;
+      if (e instanceof Refusal && !e.isPassing) throw e;
       throw new Away(false);
     }
   }

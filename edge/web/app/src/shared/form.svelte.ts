@@ -24,7 +24,7 @@ export class Form {
       return true;
     } catch (e) {
       this.error = e;
-      if (e instanceof Refusal && e.code !== 'OFFLINE') this.#key = uuid();
+      if (e instanceof Refusal && !e.isPassing) this.#key = uuid();
       void tick().then(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
       return false;
     } finally {

@@ -1,4 +1,5 @@
 // Links in mails carry their token behind #, which no server sees.
+import { dropHere, keepHere, keptHere } from './storage';
 
 /** linkToken is the token of the link that opened the page. It goes out of the address and
  * into the history's entry, where a reload finds it. */
@@ -13,11 +14,11 @@ export function linkToken(): string {
 const place = 'signed-in';
 
 /** comeBack has signing in lead back to this page. */
-export const comeBack = () => sessionStorage.setItem(place, location.pathname);
+export const comeBack = () => keepHere(place, location.pathname);
 
 /** wayBack is the page that asked for signing in, once. */
 export function wayBack(): string {
-  const path = sessionStorage.getItem(place) ?? '';
-  sessionStorage.removeItem(place);
+  const path = keptHere(place) ?? '';
+  dropHere(place);
   return path;
 }

@@ -11,6 +11,11 @@ export const keep = (key: string, value: string) => attempt(() => localStorage.s
 export const kept = (key: string) => attempt(() => localStorage.getItem(key));
 export const drop = (key: string) => attempt(() => localStorage.removeItem(key));
 
+/** These keep something for this tab alone, as long as it is open. */
+export const keepHere = (key: string, value: string) => attempt(() => sessionStorage.setItem(key, value));
+export const keptHere = (key: string) => attempt(() => sessionStorage.getItem(key));
+export const dropHere = (key: string) => attempt(() => sessionStorage.removeItem(key));
+
 /** keptOrders are the ids of the orders that this browser can open. */
 export function keptOrders(): string[] {
   return attempt(() => Object.keys(localStorage).flatMap((key) => (key.startsWith('order:') ? [key.slice(6)] : []))) ?? [];
@@ -24,6 +29,10 @@ export function forgetBuyer() {
   });
 }
 
-/** keepOrder keeps what opens an order in this browser. */
-export const keepOrder = (id: string, token: string) => keep(`order:${id}`, token);
+/** keepOrder keeps what opens an order in this browser, and returns the address of its page. Where nothing can be
+ * kept, the address carries it. */
+export function keepOrder(id: string, token: string): string {
+  keep(`order:${id}`, token);
+  return orderToken(id) === token ? `/o/${id}` : `/o/${id}#token=${token}`;
+}
 export const orderToken = (id: string) => kept(`order:${id}`);

@@ -1,5 +1,5 @@
 // What a browser keeps of a waiting room: the entry for all tabs, the admission for the tab that orders.
-import { keep, kept } from '../shared/storage';
+import { keep, keepHere, kept, keptHere } from '../shared/storage';
 
 /** Entry is a visitor's place: the token reads it, and the receipt proves it. */
 export interface Entry { token: string; receipt?: string }
@@ -11,25 +11,17 @@ const read = <T>(text: string | null): T | null => JSON.parse(text ?? 'null') as
 export const keptEntry = (event: string) => read<Entry>(kept(`queue:${event}`));
 export const keepEntry = (event: string, entry: Entry) => keep(`queue:${event}`, JSON.stringify(entry));
 
-const tab = <T>(work: () => T): T | null => {
-  try {
-    return work();
-  } catch {
-    return null; // the tab may keep nothing
-  }
-};
-
-export const keptAdmission = (event: string) => read<Admission>(tab(() => sessionStorage.getItem(`admission:${event}`)));
+export const keptAdmission = (event: string) => read<Admission>(keptHere(`admission:${event}`));
 
 export function keepAdmission(event: string, admission: Admission) {
-  tab(() => sessionStorage.setItem(`admission:${event}`, JSON.stringify({ token: admission.token, expiresAt: admission.expiresAt })));
+  keepHere(`admission:${event}`, JSON.stringify({ token: admission.token, expiresAt: admission.expiresAt }));
 }
 
 /** queueUp leads to the waiting room. Whoever is admitted there comes back to this page, with the cart in its address. */
 export function queueUp(slug: string, event: string) {
-  tab(() => sessionStorage.setItem(`queued:${event}`, location.pathname + location.search));
+  keepHere(`queued:${event}`, location.pathname + location.search);
   location.assign(`/e/${slug}/queue`);
 }
 
 /** cameFrom is the page that led to the waiting room, or the event's. */
-export const cameFrom = (slug: string, event: string) => tab(() => sessionStorage.getItem(`queued:${event}`)) ?? `/e/${slug}`;
+export const cameFrom = (slug: string, event: string) => keptHere(`queued:${event}`) ?? `/e/${slug}`;

@@ -22,6 +22,12 @@ export class Refusal extends Error {
     );
   }
 
+  /** isPassing says whether the same request may succeed soon: the server is away, busy, failing, or still at the
+   * first request with the same key. */
+  get isPassing(): boolean {
+    return /^(OFFLINE|RATE_LIMITED|OVERLOADED|UNAVAILABLE|INTERNAL|IDEMPOTENCY_IN_FLIGHT)$/.test(this.code);
+  }
+
   /** issues are what is wrong with fields of the request. */
   get issues(): Issue[] {
     return (this.details.issues as Issue[] | undefined) ?? [];

@@ -1,5 +1,5 @@
 // Who works at this browser: a session of a person, or the API key of a device.
-import { drop, keep, kept } from '../storage';
+import { drop, dropHere, keep, keepHere, kept, keptHere } from '../storage';
 import { api, ask, type Schemas } from './client';
 import { Refusal } from './refusal';
 
@@ -9,7 +9,7 @@ const place = 'session';
 
 export class Session {
   #kept = $state.raw<Kept | null>(read());
-  #key = $state(sessionStorage.getItem('key') ?? '');
+  #key = $state(keptHere('key') ?? '');
   readonly open = $derived(!!this.#kept || !!this.#key);
 
   /** signIn signs in, or returns the challenge that asks for a second factor. */
@@ -44,14 +44,14 @@ export class Session {
 
   /** use works with an API key, as long as the tab is open. */
   use(key: string) {
-    sessionStorage.setItem('key', key);
+    keepHere('key', key);
     this.#key = key;
   }
 
   async signOut() {
     const refreshToken = this.#kept?.refresh;
     drop(place);
-    sessionStorage.removeItem('key');
+    dropHere('key');
     this.#kept = null;
     this.#key = '';
     await forgetDatabase('held');
@@ -75,7 +75,7 @@ export class Session {
       try {
         await (navigator.locks ? navigator.locks.request(place, work) : work());
       } catch (e) {
-        if (e instanceof Refusal && e.code !== 'OFFLINE' && e.code !== 'RATE_LIMITED') await this.signOut();
+        if (e instanceof Refusal && !e.isPassing) await this.signOut();
         throw e;
       }
     }

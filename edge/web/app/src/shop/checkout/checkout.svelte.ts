@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/api/refusal';
 import { mills } from '../../shared/money';
 import { isReservation } from '../../shared/when';
 import { Session } from '../../shared/api/session.svelte';
-import { keep, keepOrder, kept } from '../../shared/storage';
+import { dropHere, keep, keepHere, keepOrder, kept, keptHere } from '../../shared/storage';
 import { firstMethod, pay, type Choice } from '../pay';
 import { keptAdmission, queueUp, type Admission } from '../room';
 import { now } from '../../shared/clock.svelte';
@@ -57,7 +57,7 @@ export class Checkout {
       const event = await ask(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.slug } } }));
       if (!await this.#admitted(event.id)) return;
       if (this.seated) {
-        this.held = JSON.parse(sessionStorage.getItem(`seats:${event.id}`) ?? 'null') as Held | null;
+        this.held = JSON.parse(keptHere(`seats:${event.id}`) ?? 'null') as Held | null;
         this.lines = (this.held?.lines ?? []).flatMap(({ ticketTypeId, seats }) => {
           const type = event.ticketTypes?.find((t) => t.id === ticketTypeId);
           return type ? [{ type, quantity: seats.length, seats }] : [];
@@ -130,9 +130,9 @@ export class Checkout {
     const r = await ask(api.POST('/api/v1/public/events/{eventId}/seats/extend', { params: { path: { eventId: id } }, body: { holder } }));
     const expires = Date.parse(r.expiresAt!);
     this.held = { ...this.held!, expires, span: Math.max(span, expires - now()) };
-    sessionStorage.setItem(`seats:${id}`, JSON.stringify(this.held));
-    const onMap = `/public/events/${id}`, kept = JSON.parse(sessionStorage.getItem(onMap) ?? 'null') as { expires: number } | null;
-    if (kept) sessionStorage.setItem(onMap, JSON.stringify({ ...kept, expires }));
+    keepHere(`seats:${id}`, JSON.stringify(this.held));
+    const onMap = `/public/events/${id}`, kept = JSON.parse(keptHere(onMap) ?? 'null') as { expires: number } | null;
+    if (kept) keepHere(onMap, JSON.stringify({ ...kept, expires }));
   };
 
   /** place places the order and goes on: to pay, or to the tickets. */
@@ -160,21 +160,21 @@ export class Checkout {
       const order = await ask(api.POST('/api/v1/orders', {
         params: { header: { 'Idempotency-Key': this.#key(JSON.stringify(body)), ...(this.admission && { 'X-Queue-Admission': this.admission.token }) } }, body, ...await this.#proves(),
       }));
-      keepOrder(order.id, order.accessToken!);
-      sessionStorage.removeItem('attempt');
+      const page = keepOrder(order.id, order.accessToken!);
+      dropHere('attempt');
       if (this.held) { // the seats are the order's now, and not the map's
-        sessionStorage.removeItem(`seats:${order.eventId}`);
-        sessionStorage.removeItem(`/public/events/${order.eventId}`);
+        dropHere(`seats:${order.eventId}`);
+        dropHere(`/public/events/${order.eventId}`);
       }
       if (order.status !== 'completed') {
         keep(`open:${order.eventId}`, order.id);
         // Back from the provider leads to the order, not to a form that would order again.
-        history.replaceState(null, '', `/o/${order.id}`);
+        history.replaceState(null, '', page);
         const at = await (async () => pay(order.id, order.accessToken!, this.choice ?? await firstMethod(order.currency, order.eventId)))().catch(() => null);
         if (!at?.authorizationUrl) location.reload(); // the order's page says how to go on
         return;
       }
-      location.replace(`/o/${order.id}`);
+      location.replace(page);
     } catch (e) {
       if (e instanceof Refusal && e.code === 'QUEUE_REQUIRED' && e.details.reason !== 'shared') {
         queueUp(this.slug, this.event!.id);
@@ -190,10 +190,10 @@ export class Checkout {
 
   /** #key is the same for the same order, also after the page was loaded again: it is placed once. */
   #key(body: string): string {
-    const old = JSON.parse(sessionStorage.getItem('attempt') ?? '{}') as { body?: string; key?: string };
+    const old = JSON.parse(keptHere('attempt') ?? '{}') as { body?: string; key?: string };
     if (old.body === body && old.key) return old.key;
     const key = uuid();
-    sessionStorage.setItem('attempt', JSON.stringify({ body, key }));
+    keepHere('attempt', JSON.stringify({ body, key }));
     return key;
   }
 }

@@ -47,8 +47,9 @@ export class OrderState {
   /** spent is when the last code that is here goes stale, in milliseconds. */
   readonly spent = $derived(spentAt(this.order?.tickets ?? []));
 
-  constructor(readonly id: string) {
-    this.token = orderToken(id);
+  /** token opens the order where this browser keeps nothing; else "". */
+  constructor(readonly id: string, token: string) {
+    this.token = token || orderToken(id);
   }
 
   #phase(): Phase {

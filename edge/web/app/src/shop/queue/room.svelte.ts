@@ -151,7 +151,7 @@ export class Room {
       await (navigator.locks ? navigator.locks.request(attempt, enter) : enter());
       await this.look();
     } catch (e) {
-      if (e instanceof Refusal && e.code !== 'OFFLINE' && e.code !== 'RATE_LIMITED') drop(attempt);
+      if (e instanceof Refusal && !e.isPassing) drop(attempt);
       if (e instanceof Refusal && e.code === 'NOT_FOUND') this.invitation = ''; // the form asks for another
       this.refused = e;
     }

@@ -1,1 +1,0 @@
-export{t as default}from"./Alone-D_36IJ2u.js";

@@ -1,1 +1,0 @@
-import{At as e,Bt as t,Et as n,Mt as r,Vt as i,gt as a,jt as o,mt as s,pt as c}from"./base-Djb3SciF.js";import{t as l}from"./Promos-BPvp3HgV.js";import{t as u}from"./words-CRvEcWFn.js";var d=a(`<p class="soft"> </p> <!>`,1);function f(a,f){i(f,!0);var p=d(),m=e(p),h=o(m,!0),g=r(m,2);l(g,{get desk(){return f.desk}}),n(()=>c(h,u.codesHint)),s(a,p),t()}export{f as default};

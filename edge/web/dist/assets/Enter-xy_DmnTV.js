@@ -1,1 +1,0 @@
-export{t as default}from"./Enter-Bk59Njag.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-B30TYHH6.js";

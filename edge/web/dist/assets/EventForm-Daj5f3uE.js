@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-3Y_zImNJ.js";

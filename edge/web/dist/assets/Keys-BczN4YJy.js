@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-B8A2zMLG.js";

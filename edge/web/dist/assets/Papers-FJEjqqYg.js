@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-DiXoG8vK.js";

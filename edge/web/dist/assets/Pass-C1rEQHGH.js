@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-Ce6BljF6.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-D1sOaO9O.js";

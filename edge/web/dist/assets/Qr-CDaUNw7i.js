@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-C1Z9KAXx.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-BC6wujDD.js";

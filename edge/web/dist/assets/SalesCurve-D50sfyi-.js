@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-B2gtNjN1.js";

@@ -1,1 +1,0 @@
-import{Ht as e}from"./base-Djb3SciF.js";e();

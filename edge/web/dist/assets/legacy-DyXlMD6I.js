@@ -1,0 +1,1 @@
+import{Gt as e}from"./base-CNg8rVcj.js";e();

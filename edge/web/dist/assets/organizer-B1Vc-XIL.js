@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DZNWpeL6.js";import{t as r}from"./session.svelte-9Y2JJ_fi.js";import{I as i}from"./base-Djb3SciF.js";i(n,{desk:new t(new r),room:e});

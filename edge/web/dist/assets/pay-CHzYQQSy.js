@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-C6oKUnrU.js";

@@ -1,1 +1,0 @@
-var e=class e extends Error{code;details;retryAfter;request;constructor(e,t,n,r,i){super(t),this.code=e,this.details=n,this.retryAfter=r,this.request=i}static of(t,n){let{error:r,meta:i}=t??{};return new e(r?.code??`OFFLINE`,r?.message??``,r?.details??{},Number(n.headers.get(`Retry-After`))||0,i?.request_id??``)}get issues(){return this.details.issues??[]}};export{e as t};
