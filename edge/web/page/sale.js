@@ -12,7 +12,7 @@
 //   moved      the organizer has changed the map: load the page again
 
 import { call, kept, now, uuid } from './api.js';
-import { available, held, sold, blocked, unsold, mine, reason, t } from './words.js';
+import { available, held, sold, blocked, unsold, mine, explain, reason, t } from './words.js';
 
 export const maxPicked = 50;
 
@@ -334,7 +334,7 @@ export class Sale extends EventTarget {
           this.#tell('queue');
           return;
         }
-        this.#tell('said', e.message);
+        this.#tell('said', explain(e));
         if (e.retry) {
           await new Promise((resolve) => setTimeout(resolve, e.retry * 1000));
         } else {

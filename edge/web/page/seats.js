@@ -7,7 +7,7 @@ import { glyph, colours } from './glyph.js';
 import { SeatList } from './list.js';
 import { SeatMap } from './map.js';
 import { Sale } from './sale.js';
-import { available, held, sold, blocked, unsold, mine, states, clock, count, moment, money, t, translate } from './words.js';
+import { available, held, sold, blocked, unsold, mine, states, clock, count, explain, moment, money, t, translate } from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -223,7 +223,7 @@ $('best').addEventListener('submit', async (e) => {
     if (refusal.code === 'QUEUE_REQUIRED') {
       queueUp();
     }
-    warn(refusal.code === 'TICKET_SOLD_OUT' ? t.none : refusal.message);
+    warn(refusal.code === 'TICKET_SOLD_OUT' ? t.none : explain(refusal));
   } finally {
     button.disabled = false;
   }
@@ -248,7 +248,7 @@ $('more').addEventListener('click', async () => {
     say(t.longer);
   } catch (refusal) {
     $('more').disabled = refusal.code === 'EXTENSION_NOT_POSSIBLE'; // there is none any more
-    warn($('more').disabled ? t.noLonger : refusal.message);
+    warn($('more').disabled ? t.noLonger : explain(refusal));
   }
 });
 

@@ -52,6 +52,8 @@ const english = {
   moved: 'The seat map has changed. Load the page again.',
   unlinked: 'The live connection is lost, and is being made again. Until then seats may look free that are not.',
   offline: 'The server cannot be reached. Load the page again.',
+  away: 'The server cannot be reached. Look at your connection, then try again.',
+  wait: 'Too many requests from your network. Wait a moment.',
 };
 
 const german = {
@@ -90,6 +92,8 @@ const german = {
   moved: 'Der Saalplan hat sich geändert. Lade die Seite neu.',
   unlinked: 'Die Verbindung ist abgerissen und wird neu aufgebaut. Bis dahin können Plätze frei aussehen, die es nicht sind.',
   offline: 'Der Server ist nicht zu erreichen. Lade die Seite neu.',
+  away: 'Der Server ist nicht zu erreichen. Prüfe die Verbindung und versuche es noch einmal.',
+  wait: 'Zu viele Anfragen aus deinem Netz. Warte einen Moment.',
   page: {
     skip: 'Plätze aus einer Liste wählen', back: '← Zur Veranstaltung', map: 'Plan', list: 'Liste', hint: 'Öffne einen Bereich. Tab geht von Reihe zu Reihe, die Pfeiltasten gehen in der Reihe, Enter wählt einen Platz oder gibt ihn zurück.',
     shown: 'Wie die Plätze gezeigt werden', drawing: 'Saalplan', drawn: 'Eine Zeichnung der Plätze. Die Liste der Plätze sagt dasselbe.', nearer: 'Näher', farther: 'Weiter weg', all: 'Alle Plätze zeigen', allShort: 'Alle',
@@ -115,6 +119,11 @@ export function translate() {
   for (const e of document.querySelectorAll('[data-label]')) {
     e.setAttribute('aria-label', t.page[e.dataset.label]);
   }
+}
+
+/** explain says what a refusal means, in the reader's language where we have words for it. */
+export function explain({ code, message }) {
+  return { OFFLINE: t.away, RATE_LIMITED: t.wait }[code] ?? message;
 }
 
 export function reason(code) {

@@ -79,7 +79,8 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
-// TestGermanMap opens a seat map in German, filters by price and lets the time of its seats run out.
+// TestGermanMap opens a seat map in German, filters by price, lets the time of its seats run out, and loses the
+// network.
 func TestGermanMap(t *testing.T) {
 	t.Parallel()
 	h := seatedBy(t, "theatre", "circle")
@@ -106,5 +107,10 @@ func TestGermanMap(t *testing.T) {
 		b.until(`document.getElementById("alert").innerText.includes("2 Plätze sind nicht mehr deine: die Zeit ist um.")`)
 		b.step("over", "#again:not([hidden])")
 		w.faultless()
+		w.evaluate(`window.fetch = () => Promise.reject(new TypeError("no network"))`)
+		b.choose("#best button")
+		b.until(`document.getElementById("alert").innerText.includes("Der Server ist nicht zu erreichen")`)
+		w.run(`sale.toggle(sale.index.get("stalls-C-105"))`)
+		b.until(`document.getElementById("said").innerText.includes("Der Server ist nicht zu erreichen")`)
 	}
 }
