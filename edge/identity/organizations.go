@@ -174,9 +174,10 @@ func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	return org, err
 }
 
-// memberChanged makes the answer to a change of a member from what the store returned. A nil member means that
-// there is no such member. It logs every change, because a membership gives access to money and somebody may ask
-// later who granted it.
+// memberChanged finishes a change of a member that the store has made or refused, and makes the answer. A nil member
+// means that there is no such member. This node forgets what it has proved of the member's sessions, so that the new
+// role counts at once. It logs every change, because a membership gives access to money and somebody may ask later
+// who granted it.
 func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
 	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
 	switch {

@@ -99,7 +99,8 @@ type shown struct {
 	Areas []area
 	Text  template.HTML // the text of a page that describes no operation
 	Op    *operation
-	// Snippets is nil for a webhook, because nobody calls it.
+	// Snippets are the calls of the operation. There are none for a webhook, because the service sends it
+	// and no reader calls it.
 	Snippets []snippet
 }
 

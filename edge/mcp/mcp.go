@@ -52,7 +52,7 @@ const instructions = "Every tool is an operation of the Boxoffice API. The list 
 	"Lists have pages: pass `nextCursor` of an answer as `cursor`. " +
 	"Give every write an `idempotencyKey`, a new UUID, and repeat the call with the same one when its answer was lost."
 
-// Config has the route table and the stores that a Server works with.
+// Config has what a Server works with.
 type Config struct {
 	Ops      []route.Op
 	Document []byte // the OpenAPI document of Ops, as JSON

@@ -36,16 +36,16 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// These limits bound what one slow or hostile client can occupy: a connection, a header buffer, a
-// body in memory.
+// These limits bound how long a slow or hostile client can occupy a connection, how much memory a
+// request takes, and how many connections may be open.
 const (
 	readTimeout    = 5 * time.Second  // for a whole request, without a file: cuts slow clients off
 	writeTimeout   = 10 * time.Second // for an answer
 	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
 	headerBytes    = 8 << 10
 	bodyBytes      = 8 << 20 // of a row that asks for more than route.DefaultBody
-	defaultPerPeer = 4096
-	defaultTotal   = 20_000
+	defaultPerPeer = 4096    // open connections of one address
+	defaultTotal   = 20_000  // open connections of all clients
 )
 
 // Config has what a Server works with.

@@ -1,8 +1,9 @@
 // Package velocity has the velocity rules (docs/rules.md, Velocity), which keep one buyer, or one
-// address, from buying a sale out, and what an event remembers of its buyers for them.
+// address, from buying a sale out. It also has the memory of an event's buyers by which the rules
+// decide (Buyers).
 //
 // Orders are counted from when they wait for their keepers; an order that is refused is no longer
-// counted. Orders of the box office, with an order's Client 0, are neither counted nor refused.
+// counted. Orders of the box office, whose Client is 0, are neither counted nor refused.
 //
 // The orders of the last ten minutes, a million at most, are remembered by their facts and kept in
 // snapshots, so that after a crash nobody starts afresh. A crash forgets wrong presale codes, of

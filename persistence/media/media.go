@@ -136,7 +136,7 @@ func (s *Store) Finish(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Get returns a file of any organization that is ready, or nil.
+// Get returns a file that is ready, whichever organization owns it. If there is none with this id, it returns nil.
 func (s *Store) Get(ctx context.Context, id int64) (*File, error) {
 	f, err := one(ctx, s.pool, selected+`WHERE id = $1 AND ready`, id)
 	if err != nil {

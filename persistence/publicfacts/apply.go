@@ -144,8 +144,8 @@ func wantRecord(l *readmodel.Lookup, s *Enriched) {
 	}
 }
 
-// takeRecords gives a fact the records that were looked up. A record that is missing is an error, except the
-// ticket of a denied scan.
+// takeRecords gives a fact the records that were looked up. The fact is folded into its order, and an
+// order.Created brings its own order. A record that is missing is an error, except the ticket of a denied scan.
 func takeRecords(l *readmodel.Lookup, s *Enriched) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())

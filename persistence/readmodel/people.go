@@ -18,7 +18,7 @@ import (
 type Asked struct {
 	Patterns []string // for LIKE; a row's words must match all
 	Order    engine.OrderID
-	Tickets  []TicketKey // a code may be one of several events'
+	Tickets  []TicketKey // more than one if several events have a ticket with the code
 }
 
 // noWords is a pattern that fits no folded words, because those have no dash.

@@ -28,7 +28,8 @@ type meter struct {
 // would look like a rush.
 const meterSpan = 200 * time.Millisecond
 
-// exceeded reports whether the count grew faster than the limit between the last two measurements.
+// exceeded reports whether the count grew faster than the limit since the measurement before. It measures now,
+// unless the last measurement is younger than meterSpan; then it repeats the result of that one.
 func (m *meter) exceeded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -124,9 +124,9 @@ type conn struct {
 	linger   bool // the serving goroutine sets it before it closes
 }
 
-// Linger lets the client of a connection that Accept returned finish sending before the connection
-// is closed, so that it reads the answer. Other connections are left as they are. Only the goroutine
-// that serves the connection may call it.
+// Linger makes Close first read what the client still sends, for drainTime at most, so that the client
+// gets to read the answer. It does nothing for a connection that Accept did not return. Only the
+// goroutine that serves the connection may call it.
 func Linger(c net.Conn) {
 	if counted, ok := c.(*conn); ok {
 		counted.linger = true

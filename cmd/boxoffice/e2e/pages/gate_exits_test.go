@@ -71,7 +71,7 @@ func TestGateExits(t *testing.T) {
 			g.evaluate(fmt.Sprintf(`(() => { const e = document.querySelector("#other-event"); e.value = "%d"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, nodetest.Number(t, g.event)))
 			g.there(`#standing[data-online="true"]`)
 			g.keepIn("pages", g.name+"-events")
-			g.until(`document.querySelector(".numbers strong").innerText === "1"`) // its numbers may come after it is online
+			g.until(`document.querySelector(".numbers strong").innerText === "1"`)
 			g.forget() // the other event's key is nobody's
 		})
 	}
