@@ -157,7 +157,9 @@ func TestMinimumThatCannotBeRead(t *testing.T) {
 	price := psp.Price{Amount: 1200, Currency: "USD", PayCurrency: "btc"}
 	for _, answer := range []string{`{"min_amount":0.0002}`, `{"min_amount":0.0002,"fiat_equivalent":null}`} {
 		answers["/v1/min-amount"] = answer
-		require.ErrorIs(t, p.Check(t.Context(), price), psp.ErrFault, answer)
+		for range 20 { // one coin without a price does not pause the provider
+			require.ErrorIs(t, p.Check(t.Context(), price), psp.ErrFault, answer)
+		}
 	}
 	answers["/v1/min-amount"] = `{"min_amount":0.0002,"fiat_equivalent":"12.001"}`
 	require.ErrorIs(t, p.Check(t.Context(), price), psp.ErrTooLittle)

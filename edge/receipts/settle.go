@@ -57,6 +57,13 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if a == nil {
 		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
 	}
+	_, kept, err := h.Orders.FindKept(c.Context, id)
+	if err != nil {
+		return nil, err
+	}
+	if !kept && !o.Sold() { // the receipt would stand beside the bank's own line for the same money
+		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "it ended too long ago to take money"})
+	}
 	amount, err := in.Amount.Minor("amount", o.Currency)
 	if err != nil {
 		return nil, err

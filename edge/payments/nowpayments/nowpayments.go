@@ -203,16 +203,13 @@ func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	var data struct {
 		Fiat psp.Decimal `json:"fiat_equivalent"`
 	}
-	var dollars *big.Rat
-	check := func() error {
-		var ok bool
-		if dollars, ok = data.Fiat.Rat(); !ok {
-			return errors.New("it names no minimum in dollars")
-		}
-		return nil
-	}
-	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, check); err != nil {
+	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, nil); err != nil {
 		return 0, err
+	}
+	// The call itself did not fail: one coin without a price must not count against the provider's health.
+	dollars, ok := data.Fiat.Rat()
+	if !ok {
+		return 0, n.client.Fail(psp.ErrFault, "no minimum in dollars for "+coin)
 	}
 	cents := dollars.Mul(dollars, big.NewRat(100, 1))
 	least := minimum{amount: psp.Floor(cents), at: time.Now()}

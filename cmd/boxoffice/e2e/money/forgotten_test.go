@@ -78,6 +78,7 @@ func TestTransferOfForgottenOrders(t *testing.T) {
 	s.forget(unpaid, ofMonth)
 
 	s.signIn()
+	s.Own("POST", "/organizer/orders/"+unpaid+"/paid", nodetest.Object{"amount": 26.25}).Is(409, "ORDER_NOT_PAYABLE")
 	require.Equal(t, map[string]int{"lines": 2, "overpaid": 1, "unknown": 1}, importLines(s.Shop,
 		line(2, "26.25", "USD", told.Str("transfer.reference")), line(3, "26.25", "USD", asked.Str("transfer.reference"))))
 	o := s.Order(paid, token)
