@@ -85,7 +85,7 @@ sim-cluster: ## 1,000 nodes and 100,000 events in virtual time: what a change of
 	go test ./cluster/sim/fleet -run TestFleet$$ -v -count=1 -timeout 1h -args -nodes=1000 -events=100000 | grep -v '^ *==='
 
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
-	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
+	go test ./cluster/sim -run 'TestSim$$' -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
 bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line; an arena on a phone; 50,000 viewers of three nodes, and what a hot map sends them
 	go run ./loadtest/bench

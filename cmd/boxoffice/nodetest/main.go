@@ -21,10 +21,10 @@ const MostlyWaiting = 6
 // Main is the TestMain of a package whose tests start nodes. It limits how many tests run at a
 // time, and fails if goroutines are left. A node starts its own program again as a worker that
 // hashes passwords or makes images. In a test that program is the test's, so Main does the work of
-// such a worker.
+// such a worker, with hashes that cost a hundredth.
 func Main(m *testing.M, parallel int) {
 	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
-		if err := hasher.ServeAtUsualPriority(os.Stdin, os.Stdout); err != nil {
+		if err := hasher.ServeCheapKeys(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "hasher:", err)
 			os.Exit(1)
 		}
