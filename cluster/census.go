@@ -12,7 +12,7 @@ type Census struct {
 	// and calls until they are answered. Deepest is the largest number of one actor.
 	Commands, Deepest int64
 	Adrift            int64 // tells that wait until their actors have a node
-	Followed          int   // events of other nodes whose facts are sent here
+	Followed          int   // events of other nodes whose facts are sent here, or were asked for
 
 	Activated int64 // activations that were made, since the start
 	Strangers int64 // links that were refused, since the start

@@ -26,10 +26,16 @@ type feeds struct {
 	sources *xsync.Map[int64, *source]    // of the events that we follow or have asked to follow
 }
 
-// source is the member that an event's facts come from.
+// source is the member that an event's facts come from. All calls that ask the member for them share it.
 type source struct {
 	member string
 	sure   atomic.Bool // whether the member has confirmed that it sends the event's facts
+}
+
+// hasMoved reports whether the source does not own its event by a placement.
+func (s *source) hasMoved(event int64, now *placed) bool {
+	owner := now.OwnerOf(event)
+	return owner == none || owner == now.self || now.Members[owner].ID != s.member
 }
 
 // newFeeds makes feeds that follow nothing.
@@ -53,10 +59,10 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 		}
 		err := n.followFrom(ctx, event, p.Members[owner].ID)
 		// The placement is read again after the question. If it has changed in between, the note of the source may
-		// have come too late for endMovedFeeds, so it is dropped and the new owner is asked.
-		switch {
-		case n.placement.Load() != p: // the change of placement came too early to see what we follow
-			n.feeds.sources.Delete(event)
+		// have come too late for endMovedFeeds, so this call does the same for its event, and asks the new owner.
+		switch now := n.placement.Load(); {
+		case now != p:
+			n.feeds.endIfMoved(event, now)
 		case err != nil:
 			return outcomeOf(engine.EventRef(event), err)
 		default:
@@ -65,34 +71,33 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 	}
 }
 
-// followFrom asks the member, which owns the event, for the event's facts, unless it has agreed to send
-// them already. If it does not agree, this node counts as not following, and the next viewer asks again. If maxFollowed
-// events are followed, one of them is given up.
+// followFrom asks the member, which owns the event, for the event's facts, unless the member has agreed to send
+// them already. If that fails, the source stays noted, because another call may be waiting for the member's answer at
+// the same time. A source without that consent does not count as followed, so the next viewer asks again. If maxFollowed
+// sources are noted, one of them is given up.
 func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
-	if source, known := n.feeds.sources.Load(event); known && source.member == member && source.sure.Load() {
+	if from, known := n.feeds.sources.Load(event); known && from.member == member && from.sure.Load() {
 		return nil
 	}
 	if n.feeds.sources.Size() >= maxFollowed {
 		n.feeds.dropOne()
 	}
-	mine := &source{member: member}
-	n.feeds.sources.Store(event, mine) // stored first, so that a link that breaks from here on is noticed
-	peer, ok := n.peers.Load(member)
-	err := errDown
-	if ok {
-		err = peer.followEvent(ctx, event)
-	}
-	if err == nil {
-		mine.sure.Store(true)
-		return nil
-	}
-	n.feeds.sources.Compute(event, func(now *source, _ bool) (*source, xsync.ComputeOp) {
-		if now != mine { // another call has asked since
+	// The source is noted first, so that a link that breaks from here on is noticed.
+	from, _ := n.feeds.sources.Compute(event, func(now *source, known bool) (*source, xsync.ComputeOp) {
+		if known && now.member == member {
 			return now, xsync.CancelOp
 		}
-		return nil, xsync.DeleteOp
+		return &source{member: member}, xsync.UpdateOp
 	})
-	return err
+	peer, ok := n.peers.Load(member)
+	if !ok {
+		return errDown
+	}
+	if err := peer.followEvent(ctx, event); err != nil {
+		return err
+	}
+	from.sure.Store(true)
+	return nil
 }
 
 // Observe takes a batch that this node has committed. It shows the batch to this node's own readers, and queues the
@@ -180,12 +185,33 @@ func (f *feeds) endFeedsFrom(member string) {
 // endMovedFeeds ends the feeds of events that have another owner now, and tells this node's readers that they may have
 // missed facts.
 func (f *feeds) endMovedFeeds(old, now *placed) {
-	for event, source := range f.sources.All() {
-		if owner := now.OwnerOf(event); owner == none || owner == now.self || now.Members[owner].ID != source.member {
-			f.sources.Delete(event)
-		}
+	for event := range f.sources.All() {
+		f.endIfMoved(event, now)
 	}
 	f.tellMissed(old, now)
+}
+
+// endIfMoved ends the feed of an event if its source does not own the event by a placement.
+func (f *feeds) endIfMoved(event int64, now *placed) {
+	f.sources.Compute(event, func(from *source, known bool) (*source, xsync.ComputeOp) {
+		if !known || !from.hasMoved(event, now) {
+			return from, xsync.CancelOp
+		}
+		return nil, xsync.DeleteOp
+	})
+}
+
+// endFeed ends the feed of an event from a member because a fact of the event could not be read, and tells this node's
+// readers that they may have missed facts.
+func (f *feeds) endFeed(event int64, member string) {
+	f.sources.Compute(event, func(from *source, known bool) (*source, xsync.ComputeOp) {
+		if !known || from.member != member {
+			return from, xsync.CancelOp
+		}
+		return nil, xsync.DeleteOp
+	})
+	p := f.n.placement.Load()
+	f.tellMissed(p, p)
 }
 
 // tellMissed tells the node's readers that they may have missed facts, and how to find out of

@@ -242,7 +242,8 @@ func (p *peer) followEvent(ctx context.Context, event int64) error {
 
 // handleFrame processes a frame from the member: the answer to a call, news of batches and positions of the journal, or
 // the facts of an event that this node follows. Facts are dropped if they come late: over a link that is no longer used,
-// or from a member that no longer has the event. It ignores frames that only a newer node knows.
+// or from a member that no longer has the event. Facts that can't be decoded, such as those of a newer node, end the
+// event's feed, so that its readers ask the actor again. It ignores frames that only a newer node knows.
 func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
 	switch kind {
 	case frameReply:
@@ -264,14 +265,16 @@ func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
 		if r.err != nil {
 			return r.err
 		}
-		var err error
-		if record.Facts, err = follower.Facts(&record); err != nil {
-			return err
-		}
-		record.Bytes = nil // they belong to the frame
 		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) || !p.usesLink(from) {
 			return nil // the facts come late, from the event's former owner or over a former link
 		}
+		var err error
+		if record.Facts, err = follower.Facts(&record); err != nil {
+			p.n.cfg.Log.Warn("facts not understood", slog.String("from", p.member.ID), slog.String("actor", record.Ref.Name()), slog.Any("error", err))
+			p.n.feeds.endFeed(record.Ref.Home, p.member.ID)
+			return nil
+		}
+		record.Bytes = nil // they belong to the frame
 		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
 	}
 	return nil // ignore kinds of frames that only a newer node knows
