@@ -111,7 +111,6 @@ type Node struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 	freezer chan func(context.Context)
-	frozen  sync.WaitGroup // snapshots that were handed to the freezer and are not written yet
 	workers *workers
 	strands *xsync.Map[int64, *strand] // strand of each home (event or organization)
 }
@@ -447,12 +446,10 @@ func (n *Node) run(f func(context.Context)) {
 // freeze hands a snapshot to the freezer. It returns false if the freezer is busy: the activation tries
 // again with a later state, and loses nothing but time at its next start.
 func (n *Node) freeze(f func(context.Context)) bool {
-	n.frozen.Add(1)
 	select {
 	case n.freezer <- f:
 		return true
 	default:
-		n.frozen.Done()
 		return false
 	}
 }
@@ -464,10 +461,26 @@ func (n *Node) runFreezer(ctx context.Context) {
 		select {
 		case f := <-n.freezer:
 			panics.Do(n.cfg.Log, "snapshot", func() { f(ctx) })
-			n.frozen.Done()
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// awaitFreezer waits until the freezer has written all snapshots that it was handed before, or ctx ends, which is its
+// error.
+func (n *Node) awaitFreezer(ctx context.Context) error {
+	written := make(chan struct{})
+	select {
+	case n.freezer <- func(context.Context) { close(written) }:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-written:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -491,7 +504,7 @@ func (n *Node) Stats() Stats {
 
 // Stop puts every activation away and ends the node. From its beginning on, no activation is made, so commands to
 // actors that are not loaded, or not any more, are refused. An activation that can't be put away before ctx ends is
-// dropped: the journal has its facts.
+// dropped, and so is a snapshot that can't be written: the journal has the facts.
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error
@@ -509,7 +522,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		})
 	}
 	if err == nil {
-		n.frozen.Wait() // each is bounded by the database's own time limits
+		err = n.awaitFreezer(ctx)
 	}
 	// TakeMembers starts goroutines. The lock keeps it from doing so after the wait has begun.
 	n.joining.Lock()

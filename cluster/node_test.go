@@ -481,6 +481,33 @@ func TestTheLastSnapshotIsEnough(t *testing.T) {
 	require.Equal(t, 2, w.shelf.saves, "one of the event, one of its ticket type")
 }
 
+// stuck is a shelf on a disk that gives no answer.
+type stuck struct{ *shelf }
+
+func (stuck) Save(ctx context.Context, _, _ int64, _ int32, _ func(io.Writer) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A node's stop ends in its time even if a snapshot can't be written.
+func TestStopGivesUpSnapshots(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, func(c *cluster.Config) { c.Snapshots = stuck{w.shelf} })
+	onSale(t, n, 0, 5)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- n.Stop(ctx) }()
+	select {
+	case err := <-stopped:
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	case <-time.After(time.Minute):
+		require.Fail(t, "it does not stop")
+	}
+	require.NoError(t, j.Stop(t.Context()))
+}
+
 func TestAnOverloadedActorShedsAtOnce(t *testing.T) {
 	t.Parallel()
 	n, j := newWorld().node(t, func(c *cluster.Config) { c.Backlog = func() int { return 1 << 20 } })
