@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -91,6 +92,37 @@ SELECT stream_id, $1, head_of(stream_id) + $2, 0, 1, $3 FROM streams WHERE name 
 			requireSound(t, pool)
 		})
 	}
+}
+
+// An event whose facts the journal has dropped is only in its snapshot. If that can't be read, the event is not
+// available: it does not begin anew, and what it has sold is still there when the snapshot can be read again.
+func TestAnEventIsNotEmptyBecauseItsSnapshotIsUnreadable(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	n, leave := onPostgres(t, pool)
+	onSale(t, n, 0, 100)
+	ask(t, n, engine.EventRef(eventNo), place(0, 1))
+	leave(true)
+	const drop = `
+INSERT INTO floors (stream_id, epoch, seq) SELECT stream_id, epoch, seq FROM snapshots WHERE part = parts - 1;
+DELETE FROM spans;
+DELETE FROM journal`
+	_, err := pool.Exec(t.Context(), drop)
+	require.NoError(t, err)
+	const spoil = `UPDATE snapshots SET state = state || $1 WHERE stream_id = (SELECT stream_id FROM streams WHERE name = 'event/42/42')`
+	_, err = pool.Exec(t.Context(), spoil, []byte("no state"))
+	require.NoError(t, err)
+
+	n, leave = onPostgres(t, pool)
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), admission.GateStats{})
+	refusal, ok := errors.AsType[*engine.Refusal](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, engine.Unavailable, refusal.Code)
+	const mend = `UPDATE snapshots SET state = substr(state, 1, length(state) - $1) WHERE stream_id = (SELECT stream_id FROM streams WHERE name = 'event/42/42')`
+	_, err = pool.Exec(t.Context(), mend, len("no state"))
+	require.NoError(t, err)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
+	leave(true)
 }
 
 // An activation whose facts the journal refuses for what they rest on is ahead of its

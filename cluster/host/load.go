@@ -43,11 +43,17 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 	return l, l.State.Check()
 }
 
-// errUnfounded says that a snapshot contains facts that the journal does not have.
-var errUnfounded = errors.New("host: the journal contradicts the snapshot")
+var (
+	// errUnfounded says that a snapshot contains facts that the journal does not have.
+	errUnfounded = errors.New("host: the journal contradicts the snapshot")
+	// errBeheaded says that the facts of a stream are only in a snapshot that can't be used.
+	errBeheaded = errors.New("host: no snapshot is usable, and the journal no longer has the facts")
+)
 
 // replay reads the state from the latest snapshot and applies the facts after it. If the journal contradicts a
-// snapshot, it logs that and takes the one before it, and in the end all facts. Any other error is returned.
+// snapshot, it logs that and takes the one before it, and in the end all facts. Any other error is returned. A stream
+// with a snapshot has had facts. If no snapshot is left and there is no fact, the journal has dropped the facts, perhaps
+// since the snapshot was read, and the error is errBeheaded: an empty state would hide them.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)
@@ -60,6 +66,9 @@ func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 		}
 		if err == nil {
 			err = h.replayFrom(ctx, l, v)
+		}
+		if err == nil && l.Seq == 0 && before != snapshot.Latest {
+			return errBeheaded
 		}
 		if !errors.Is(err, errUnfounded) {
 			return err
