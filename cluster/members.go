@@ -100,7 +100,8 @@ func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.timers.RunLater(maxPatience, func() { n.ceded.Delete(ref) })
 }
 
-// letGo puts an actor away, as soon as what it has decided is durable. It gives up after cedeTime.
+// letGo puts an actor away, as soon as what it has decided is durable. It stops waiting for that after cedeTime, and at
+// once if the actor's part of the journal does not answer; the actor still goes when its facts are durable.
 func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	ctx, cancel := context.WithTimeout(ctx, cedeTime)
 	defer cancel()
@@ -113,6 +114,8 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 		s.PostUserMessage(msg)
 		select {
 		case <-done:
+		case <-n.cfg.Shut(ref.Home):
+			return
 		case <-ctx.Done():
 			return
 		}

@@ -504,17 +504,21 @@ func (n *Node) Stats() Stats {
 
 // Stop puts every activation away and ends the node. From its beginning on, no activation is made, so commands to
 // actors that are not loaded, or not any more, are refused. An activation that can't be put away before ctx ends is
-// dropped, and so is a snapshot that can't be written: the journal has the facts.
+// dropped, and so is a snapshot that can't be written: the journal has the facts. Activations whose part of the journal
+// does not answer (Config.Shut) are dropped as well, and Stop does not wait for them.
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error
-	// Actors may be loaded until closing is seen everywhere, so the loop goes on until none is left.
-	for n.slots.Size() > 0 && err == nil {
-		n.slots.Range(func(_ engine.Ref, s *slot) bool {
+	// Actors may be loaded until closing is seen everywhere, so the loop goes on until none is found.
+	for found := true; found && err == nil; {
+		found = false
+		n.slots.Range(func(ref engine.Ref, s *slot) bool {
 			msg, done := host.Retire(true)
 			s.PostUserMessage(msg)
 			select {
 			case <-done:
+				found = true
+			case <-n.cfg.Shut(ref.Home):
 			case <-ctx.Done():
 				err = ctx.Err()
 			}

@@ -16,6 +16,7 @@ import (
 	"boxoffice/cluster/placement"
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
+	"boxoffice/engine/event"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 )
@@ -45,6 +46,60 @@ func (a *absent) Append(e *journal.Entry) {
 		a.decided.Add(int64(len(e.Facts)))
 	}
 	a.Journal.Append(e)
+}
+
+// withholding is a journal of two databases, of which the one with event 42 gives no answer.
+type withholding struct {
+	journal.Journal
+	away    chan struct{} // closed once that is known
+	on      atomic.Bool
+	entries atomic.Int64 // entries that it has kept to itself
+}
+
+func (w *withholding) Append(e *journal.Entry) {
+	if w.on.Load() && e.Ref.Home == eventNo {
+		w.entries.Add(1)
+		return
+	}
+	w.Journal.Append(e)
+}
+
+func (w *withholding) shut(event int64) <-chan struct{} {
+	if event == eventNo {
+		return w.away
+	}
+	return nil
+}
+
+// A node that stops while one of the journal's databases is away puts the events of the
+// others away in order. It waits for none whose facts can't be written.
+func TestStopDoesNotWaitForAShardThatIsAway(t *testing.T) {
+	t.Parallel()
+	const other = eventNo + 1
+	w := newWorld()
+	a := &withholding{away: make(chan struct{})}
+	n, j := w.node(t, func(c *cluster.Config) {
+		a.Journal, c.Journal = c.Journal, a
+		c.Shut = a.shut
+	})
+	onSale(t, n, 0, 5)
+	a.on.Store(true)
+	waits := make(chan error, 1)
+	go func() {
+		_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(1, 1))
+		waits <- err
+	}()
+	require.Eventually(t, func() bool { return a.entries.Load() > 0 }, time.Minute, time.Millisecond)
+	close(a.away)
+	require.Error(t, <-waits)
+	_, err := n.Ask(t.Context(), engine.EventRef(other), event.Get{})
+	require.Error(t, err, "it was not made")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	require.NoError(t, n.Stop(ctx))
+	_, parked := w.shelf.parkedAt(engine.EventRef(other))
+	require.True(t, parked)
+	require.NoError(t, j.Stop(t.Context()))
 }
 
 // An order's time comes while its event can't be loaded. It expires when the database
