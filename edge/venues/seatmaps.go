@@ -184,11 +184,15 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 	return sse.Topic{
 		Name: name + strconv.FormatInt(number, 10),
 		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
-			m, err := h.Feed.Seats(ctx, number) // loads the map again if the node has forgotten it in the meantime
-			if err != nil {
-				return nil, err
+			for { // loads the map again if the node has forgotten it in the meantime
+				m, err := h.Feed.Seats(ctx, number)
+				if err != nil {
+					return nil, err
+				}
+				if w, ok := m.Watch(changed); ok {
+					return &seatSource{w, snapshot}, nil
+				}
 			}
-			return &seatSource{m.Watch(changed), snapshot}, nil
 		},
 	}, nil
 }

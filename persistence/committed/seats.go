@@ -66,12 +66,7 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 			// The entry is removed unless somebody watches it. Another Load of the same map then
 			// starts over with a new entry.
 			if !m.isLoaded() && !m.awaitAgain() { // another Load of the map that is under way then asks again
-				s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
-					if now != m {
-						return now, xsync.CancelOp
-					}
-					return nil, xsync.DeleteOp
-				})
+				s.remove(event, m)
 			}
 			return nil, err
 		}
@@ -95,7 +90,7 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 			if m.awaitAgain() {
 				watched = append(watched, event)
 			} else {
-				s.maps.Delete(event)
+				s.remove(event, m)
 			}
 		}
 	}
@@ -105,11 +100,21 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 // forgetIdle forgets one map that nobody watches, but not the map of the event keep.
 func (s *Seats) forgetIdle(keep int64) {
 	for event, m := range s.maps.All() {
-		if event != keep && m.isIdle() {
-			s.maps.Delete(event)
+		if event != keep && m.forgetIdle() {
+			s.remove(event, m)
 			return
 		}
 	}
+}
+
+// remove removes an event's map that is forgotten. It does nothing if the event has another map by now.
+func (s *Seats) remove(event int64, m *SeatMap) {
+	s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
+		if now != m {
+			return now, xsync.CancelOp
+		}
+		return nil, xsync.DeleteOp
+	})
 }
 
 // SeatMap is one seat map as it was last committed.
@@ -118,6 +123,7 @@ type SeatMap struct {
 
 	mu       sync.Mutex
 	known    bool
+	gone     bool  // whether Seats has forgotten the map: no facts reach it any more, and it stays unknown
 	position int64 // seq of the last fact that the map contains
 	early    []observed
 	layout   *seatmap.Layout  // nil: no map is attached
@@ -146,20 +152,24 @@ func (m *SeatMap) isLoaded() bool {
 	return m.known
 }
 
-// isIdle reports whether nobody watches the map.
-func (m *SeatMap) isIdle() bool {
+// forgetIdle makes the map one that is forgotten, unless somebody watches it, and reports whether it did.
+func (m *SeatMap) forgetIdle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.watchers) == 0
+	if len(m.watchers) > 0 {
+		return false
+	}
+	m.known, m.gone = false, true
+	return true
 }
 
 // beginWith takes in the actor's answer, unless later facts are in already, and then the facts that
 // were collected since the question. It returns false if facts may have been missed since the actor
-// was asked; the caller must then ask again.
+// was asked, or if the map is forgotten; the caller must then ask again.
 func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.lost.Load() != lost {
+	if m.lost.Load() != lost || m.gone {
 		return false
 	}
 	if at := int64(v.Position); !m.known || at > m.position {
@@ -176,13 +186,14 @@ func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 }
 
 // awaitAgain makes the map unknown until an actor's next answer, and reports whether somebody
-// watches it.
+// watches it. A map that nobody watches is forgotten.
 func (m *SeatMap) awaitAgain() (watched bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lost.Add(1)
 	m.known, m.early = false, nil
-	return len(m.watchers) > 0
+	m.gone = len(m.watchers) == 0
+	return !m.gone
 }
 
 // replaceAll replaces everything by the actor's answer. Watchers of the same layout see which seats
@@ -349,13 +360,17 @@ type Watcher struct {
 }
 
 // Watch begins to watch the map. wake is called when there is something to take. It is called under
-// the map's lock, so it must not wait.
-func (m *SeatMap) Watch(wake func()) *Watcher {
+// the map's lock, so it must not wait. If ok is false, the map has been forgotten since the caller got it, and the
+// caller must get it again: a watcher would never be woken.
+func (m *SeatMap) Watch(wake func()) (w *Watcher, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := &Watcher{m: m, wake: wake, version: m.version, told: slices.Clone(m.states)}
+	if m.gone {
+		return nil, false
+	}
+	w = &Watcher{m: m, wake: wake, version: m.version, told: slices.Clone(m.states)}
 	m.watchers = append(m.watchers, w)
-	return w
+	return w, true
 }
 
 // Close ends watching. wake is not called after Close has returned.

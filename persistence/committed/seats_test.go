@@ -1,0 +1,44 @@
+package committed_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/committed"
+)
+
+// TestAForgottenMapIsNotWatched makes sure that nobody begins to watch a map that no facts reach any more: one that was
+// forgotten to make room, or because facts about it may have been missed, after the watcher got it. A map that is
+// watched stays.
+func TestAForgottenMapIsNotWatched(t *testing.T) {
+	t.Parallel()
+	s := committed.NewSeats(1)
+	load := func(event int64) *committed.SeatMap {
+		m, err := s.Load(event, func() (*seatmap.Map, error) { return &seatmap.Map{Position: 1}, nil })
+		require.NoError(t, err)
+		return m
+	}
+	first := load(1)
+	second := load(2) // there is room for one
+	_, ok := first.Watch(func() {})
+	require.False(t, ok)
+	_, known := s.Get(1)
+	require.False(t, known)
+
+	require.Empty(t, s.Retain(func(int64) bool { return false }))
+	_, ok = second.Watch(func() {})
+	require.False(t, ok)
+
+	third := load(3)
+	w, ok := third.Watch(func() {})
+	require.True(t, ok)
+	load(4)
+	require.Equal(t, []int64{3}, s.Retain(func(int64) bool { return false }))
+	w.Close()
+	again := load(3)
+	require.Same(t, third, again)
+	_, ok = again.Watch(func() {})
+	require.True(t, ok)
+}
