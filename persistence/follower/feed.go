@@ -3,6 +3,7 @@ package follower
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,8 +131,10 @@ func (f *Follower) await(ctx context.Context, w *waiter) error {
 	case <-w.done:
 		return nil
 	case <-ctx.Done():
+		f.removeWaiter(w)
 		return fmt.Errorf("follower %s: %w", f.cfg.Name, ctx.Err())
 	case <-f.done:
+		f.removeWaiter(w)
 		return ErrStopped
 	}
 }
@@ -186,6 +189,14 @@ func (f *feed) addWaiter(until map[int32]int64) *waiter {
 	}
 	f.waiters = append(f.waiters, w)
 	return w
+}
+
+// removeWaiter forgets a waiter whose caller waits no more. Otherwise waiters would pile up while the follower can't
+// reach their positions, and the follower would not rest for callers that are gone.
+func (f *feed) removeWaiter(w *waiter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiters = slices.DeleteFunc(f.waiters, func(o *waiter) bool { return o == w })
 }
 
 // Lag is how far a follower is behind the writers that are fed in memory.
