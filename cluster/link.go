@@ -162,7 +162,7 @@ func (l *link) flushFrames(w *writer) error {
 func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
 	var buf []byte
 	for {
-		kind, body, err := l.readFrame(in, &buf)
+		kind, body, err := l.readFrame(in, &buf, maxFrame)
 		if err == nil {
 			r := &reader{b: body}
 			if err = handle(kind, r); err == nil {
@@ -188,10 +188,10 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 	}
 }
 
-// readFrame reads a frame into buf. buf grows for a large frame, and a smaller one replaces it at the next
+// readFrame reads a frame, whose body has at most most bytes, into buf. buf grows for a large frame, and a smaller one replaces it at the next
 // small frame. The deadline is set only where the socket will be read: most frames are in the buffer already,
 // and each deadline costs a timer.
-func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
+func (l *link) readFrame(in *bufio.Reader, buf *[]byte, most int) (kind byte, body []byte, err error) {
 	// With less than a head in the buffer the next read goes to the socket.
 	if in.Buffered() < frameHead {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
@@ -203,7 +203,7 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte,
 		return 0, nil, err
 	}
 	size := int(binary.BigEndian.Uint32(head[:])) - 1
-	if size < 0 || size > maxFrame {
+	if size < 0 || size > most {
 		return 0, nil, fmt.Errorf("%w: of %d bytes", errFrame, size)
 	}
 	// A buffer that once held a large frame is given up with the next small one.
@@ -241,7 +241,7 @@ func (l *link) sendHello(self, want, relayTo string) error {
 // node for self or for anybody.
 func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
-	kind, body, err := l.readFrame(in, &buf)
+	kind, body, err := l.readFrame(in, &buf, maxHello)
 	if err != nil {
 		return "", err
 	}

@@ -51,6 +51,10 @@ const frameHead = 5
 // maxFrame is the most bytes of a frame's body: the seat map of a stadium takes about 5 MB.
 const maxFrame = 64 << 20
 
+// maxHello is the most bytes of the body of a hello, which has the ids of members. It comes before anything is known of
+// the other side, so a stranger must not be able to claim much memory by it.
+const maxHello = 4 << 10
+
 // These are the outcomes of a call.
 const (
 	outcomeReply       byte = 0

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -237,6 +239,18 @@ func TestTooLargeAMessage(t *testing.T) {
 	require.ErrorIs(t, w.refusal(&engine.Refusal{Code: engine.Internal, Message: text}), errLarge)
 	w.undoFrame()
 	require.Equal(t, small, w.Len())
+}
+
+// A stranger that announces a large hello gets no memory for it, and is not waited for.
+func TestTooLargeAHello(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	defer far.Close()
+	go func() { _, _ = far.Write([]byte{0, 16, 0, 0, frameHello}) }() // 1 MB, of which nothing comes
+	l := newLink(near)
+	_, err := l.readHello(bufio.NewReader(near), "a", "")
+	require.ErrorIs(t, err, errFrame)
+	l.breakLink(err)
 }
 
 // What a newer node sends is refused by itself, or read as far as it is known.
