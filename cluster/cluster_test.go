@@ -308,6 +308,7 @@ func TestFactsReachThoseWhoFollow(t *testing.T) {
 	t.Parallel()
 	p := newParty(t, "a", "b", "c")
 	p.tell() // what b owns it has owned before
+	require.True(t, assertGrows(func() bool { return p.nodes["b"].Census().Links == 2 }), "nobody follows without a link")
 	for number := int64(1); number <= partyEvents; number++ {
 		p.onSaleFrom("a", number, 10)
 		require.NoError(t, p.nodes["b"].Follow(t.Context(), number))
