@@ -307,11 +307,16 @@ func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tellActor(to, cmd, ti
 
 // wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here, even if another
 // node owns the actor already: the activation asks for the Wake only once, and the Wake could be lost on the
-// way.
+// way. An actor that is not loaded gets its Wake later if its part of the journal does not answer (Config.Shut): it
+// would be loaded in vain, with a warning in the log each time.
 func (n *Node) wakeActor(ref engine.Ref) {
 	if s, ok := n.slots.Load(ref); ok {
 		s.act.Load.Add(1)
 		s.PostUserMessage(engine.Wake{})
+		return
+	}
+	if isClosed(n.cfg.Shut(ref.Home)) {
+		n.timers.ArmWake(ref, n.Now().Add(wakeEvery))
 		return
 	}
 	n.Tell(ref, engine.Wake{})

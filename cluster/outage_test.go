@@ -129,6 +129,44 @@ func TestATimerSurvivesAnOutage(t *testing.T) {
 	require.Eventually(t, func() bool { return a.decided.Load() > 0 }, time.Minute, time.Millisecond)
 }
 
+// An actor whose time comes while its shard of the journal is known to be away is not loaded in vain, again and again.
+// It is woken when the shard is back.
+func TestNobodyIsWokenInAShardThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	onSale(t, n, 2000, 1)
+	untilIdle(t, n)
+	ask(t, n, engine.EventRef(eventNo), place(1, 1))
+	stop(t, n, j)
+
+	var ahead atomic.Int64
+	ahead.Store(int64(20 * time.Minute)) // past the order's
+	shut := make(chan struct{})
+	var valve atomic.Pointer[chan struct{}]
+	valve.Store(&shut)
+	a := &absent{}
+	a.away.Store(true)
+	n, j = w.node(t, func(c *cluster.Config) {
+		a.Journal, c.Journal = c.Journal, a
+		c.Shut = func(int64) <-chan struct{} { return *valve.Load() }
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	defer stop(t, n, j)
+	require.Eventually(t, func() bool { return a.tried.Load() > 0 && n.Actors() == 0 }, time.Minute, time.Millisecond)
+	close(shut)
+	tried := a.tried.Load()
+	require.Never(t, func() bool {
+		ahead.Add(int64(time.Second))
+		return a.tried.Load() > tried
+	}, 1500*time.Millisecond, 50*time.Millisecond)
+	open := make(chan struct{})
+	valve.Store(&open)
+	a.away.Store(false)
+	ahead.Add(int64(10 * time.Second))
+	require.Eventually(t, func() bool { return a.decided.Load() > 0 }, time.Minute, time.Millisecond)
+}
+
 // An actor that is told more than it can deal with gets its Wake all the same: it asks
 // for no other before.
 func TestAWakeIsNotShed(t *testing.T) {
