@@ -448,7 +448,7 @@ func (n *Node) run(f func(context.Context)) {
 	n.wg.Go(func() { f(n.ctx) })
 }
 
-// freeze hands a snapshot to the freezer. It returns false if the freezer is busy: the activation tries
+// freeze hands a snapshot to the freezer. It returns false if the freezer's queue is full: the activation tries
 // again with a later state, and loses nothing but time at its next start.
 func (n *Node) freeze(f func(context.Context)) bool {
 	select {

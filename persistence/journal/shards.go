@@ -25,7 +25,7 @@ type Shard struct {
 
 // Shards is the journal of one node over one database or several. An actor's facts are in the database that has the
 // actor's bucket, so a commit is one row in one database. A database that does not answer holds up only its own
-// actors, and never ends the node.
+// actors. It ends the node only after Config.FailAfter, for which package node sets no limit if there are several.
 type Shards struct {
 	Reader
 	shards []Shard

@@ -54,7 +54,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// StopTime is how long an orderly stop may take, after which the process ends anyway.
+// StopTime is how long an orderly stop may take. Parts that would need longer are cut off, and what they had not
+// finished is done by another node or after the next start.
 const StopTime = 20 * time.Second
 
 // Node is one running node with its parts. They stop in the reverse order in which they started
