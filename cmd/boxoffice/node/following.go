@@ -151,10 +151,38 @@ func (n *Node) passedTo(ctx context.Context, f *following, until map[int32]int64
 	return follower.Await(ctx, n.pool, f.cfg.Name, until)
 }
 
-// awaitPassed waits until a follower has everything that this node knows to be committed.
+// awaitPassed waits until a follower has everything that this node knows to be committed. If a shard of the
+// journal is away, it waits for awayPatience at most, and then returns the shard's error: what the shard has committed
+// last may be out of the follower's reach until the shard is back, and no caller must wait so long.
 func (n *Node) awaitPassed(ctx context.Context, f *following) error {
-	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
-		return a.Passed(ctx)
+	away := n.findAway()
+	waiting := ctx
+	if away != nil {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, awayPatience)
+		defer cancel()
 	}
-	return follower.Await(ctx, n.pool, f.cfg.Name, n.cluster.Positions())
+	var err error
+	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
+		err = a.Passed(waiting)
+	} else {
+		err = follower.Await(waiting, n.pool, f.cfg.Name, n.cluster.Positions())
+	}
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		return away
+	}
+	return err
+}
+
+// awayPatience is how long a caller waits for a follower while a shard of the journal is away.
+const awayPatience = time.Second
+
+// findAway returns why a shard of the journal does not answer, or nil if all answer.
+func (n *Node) findAway() error {
+	for _, state := range n.journal.States() {
+		if state.Err != nil {
+			return state.Err
+		}
+	}
+	return nil
 }

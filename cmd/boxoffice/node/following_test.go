@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/persistence"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -45,4 +46,28 @@ func TestAFollowerFailsAgain(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, <-f.failed, broken)
+}
+
+// TestNobodyWaitsForAShardThatIsAway makes sure that a caller who waits for a follower is told within seconds that a
+// shard is away, and does not wait until the follower can go on.
+func TestNobodyWaitsForAShardThatIsAway(t *testing.T) {
+	t.Parallel()
+	home, shards := persisttest.Sharded(t, 2)
+	log := slog.New(slog.DiscardHandler)
+	j, err := journal.OpenShards(t.Context(), journal.Config{Node: "a", Log: log, AllowUnsafe: true}, shards)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, j.Stop(context.Background())) })
+	behind := &following{}
+	behind.active.Store(follower.New(follower.Config{Name: "test", Pool: home, Log: log})) // it never starts
+	n := &Node{cfg: &Config{}, log: log, journal: j}
+
+	brief, cancel := context.WithTimeout(t.Context(), 2*awayPatience)
+	defer cancel()
+	require.ErrorIs(t, n.awaitPassed(brief, behind), context.DeadlineExceeded, "a caller waits as long as it likes while all answer")
+	_, err = shards[0].Pool.Exec(t.Context(), `UPDATE journal_mark SET version = version + 1`) // the shard is where this node does not know
+	require.NoError(t, err)
+	<-shards[0].Valve.Shut()
+	long, cancel := context.WithTimeout(t.Context(), 20*awayPatience)
+	defer cancel()
+	require.ErrorIs(t, n.awaitPassed(long, behind), persistence.ErrAway)
 }
