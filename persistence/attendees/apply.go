@@ -72,13 +72,14 @@ const catchUpPage = 200
 
 // CatchUp writes the rows of an event's tickets that the follower has not written yet, for a caller
 // that needs all of them. The follower may write the same rows at the same time, which does no
-// harm.
+// harm. Tickets whose order the read model lacks are left out.
 func (s *Store) CatchUp(ctx context.Context, event int64) error {
 	const unwritten = `
 SELECT DISTINCT t.order_id FROM tickets t LEFT JOIN attendees a USING (event_id, serial)
-WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
+WHERE t.event_id = $1 AND a.event_id IS NULL AND t.order_id > $2 ORDER BY t.order_id LIMIT $3`
+	var after [16]byte // the last order of the page before: a page whose orders can't be written must not come again
 	for {
-		rows, _ := s.pool.Query(ctx, unwritten, event, catchUpPage) // CollectRows returns its error
+		rows, _ := s.pool.Query(ctx, unwritten, event, after, catchUpPage) // CollectRows returns its error
 		ids, err := pgx.CollectRows(rows, pgx.RowTo[[16]byte])
 		if err == nil && len(ids) > 0 {
 			err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.write(ctx, tx, ids) })
@@ -90,6 +91,7 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 		if len(ids) < catchUpPage {
 			return nil
 		}
+		after = ids[len(ids)-1]
 	}
 }
 
