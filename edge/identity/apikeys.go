@@ -179,7 +179,7 @@ func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error)
 }
 
 // keyRefusal translates the store's errors into refusals that a client can act on. It passes every other error
-// on, and the client sees an internal error.
+// on.
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, apikeys.ErrTooMany):
@@ -270,7 +270,7 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 	}
 	for _, p := range k.Allowlist {
 		text := p.String()
-		// A block of one address is shown as the address that the organization wrote.
+		// A block of one address is shown as that address, without the length of a prefix.
 		if p.IsSingleIP() {
 			text = p.Addr().String()
 		}

@@ -149,7 +149,7 @@ func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*ap
 }
 
 // tokens makes the two tokens of a session. The access token is signed and valid for accessLife. The refresh
-// token has the session's number and generation, which each refresh raises by one.
+// token has the session's id and generation; a refresh raises the generation by one.
 func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
 	access, err := h.signAccess(c.Context, user, session.String(), c.Now)
 	if err != nil {
@@ -158,9 +158,9 @@ func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generati
 	return &api.Tokens{AccessToken: access, RefreshToken: h.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
 }
 
-// refresh exchanges a refresh token for the tokens of the session's next generation. The store ends a session
-// whose refresh token was used twice, because a thief may have used it. This node then forgets at once that the
-// session's access tokens were good.
+// refresh exchanges a refresh token for the tokens of the session's next generation. If a used token comes
+// again, a thief may have it, so the store ends the session, unless the client may just have missed the answer
+// (accounts.Store.Refresh). This node then forgets at once that the session's access tokens were good.
 func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
 	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
 	id, generation, ok := h.Secrets.ParseRefresh(in.RefreshToken)

@@ -17,8 +17,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// codeDigits is the length of a login code. checkOTP relies on it too: readFactor takes a text of another length
-// for a recovery code.
+// codeDigits is the length of a login code, and also of a one-time code: readFactor takes a text of another
+// length for a recovery code.
 const codeDigits = 6
 
 // requestCode mails a login code to an address. It does not look up whether the address has an account, so

@@ -50,8 +50,7 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Handlers answer the area's requests and find out who sends a request. Any goroutine may call
-// them.
+// Handlers answer the area's requests and find out who sends a request. Any goroutine may call their methods.
 type Handlers struct {
 	Deps
 	// signing holds the keys that sign access tokens, as last read from the table.

@@ -13,8 +13,8 @@ import (
 // them, because scans are counted by device.
 var keyTiers = []route.Tier{route.TierPublic, route.TierStrict, route.TierAdmin}
 
-// getLimits returns how much of their limits the caller's organization and its unrevoked keys have left: the
-// rates of requests as this node counts them, what may still be written today, and the place for files.
+// getLimits returns how much of their limits an organization and its keys have left: the rates of requests as
+// this node counts them, what may still be written today, and the place for files.
 func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -40,9 +40,9 @@ func encodeHash(salt, key []byte) string {
 	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
-// noHash makes a hash to compare with if an account has no password. The comparison always fails, because no
-// password has a key of zeros. How long argon2 takes depends a little on the salt, through its memory accesses.
-// So each address has a salt that never changes, as the password of a real account has.
+// noHash makes a hash to compare with if there is no account or it has no password. The comparison always
+// fails, because no password has a key of zeros. How long argon2 takes depends a little on the salt, through
+// its memory accesses. So each address has a salt that never changes, as the password of a real account has.
 func (h *Handlers) noHash(email string) string {
 	return encodeHash(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }

@@ -31,8 +31,8 @@ var noBearer = &engine.Refusal{
 	Message: "This is neither a user's access token nor an API key. An order's access token is no Bearer: send it as token, in the query or in the body.",
 }
 
-// proof is the result of checking a credential. It is trusted until proofLife has passed, until the
-// credential expires, or until something that it rests on is seen to change (watch.go).
+// proof is the result of checking a credential. It is trusted for proofLife at most, not after the credential
+// has expired, and only while stillHolds says so (watch.go).
 type proof struct {
 	principal route.Principal
 	allow     []netip.Prefix // addresses that the credential may be used from; empty: all
@@ -144,7 +144,7 @@ func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, 
 }
 
 // proveKey checks an API key of this environment. A key of the other environment gets a special answer, because
-// developers mix the two up. All other failures get the same answer.
+// developers mix the two up. All other keys that prove nothing get the same answer.
 func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
 	if !ok {

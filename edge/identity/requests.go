@@ -86,7 +86,8 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 	}
 }
 
-// noFailure also answers ids of requests that succeeded, and of failures that are older than a day.
+// noFailure also answers ids of requests of which nothing was kept, such as those that succeeded, and of
+// failures that are older than a day.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
 // getFailedRequest shows the headers and bodies of one failed request. Their secrets were hidden before they were
@@ -118,8 +119,8 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // requests, so there is no longer span.
 var metricIntervals = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": requestlog.Kept}
 
-// getRequestMetrics counts an organization's requests by route. The log's first row has no route:
-// it is the total of all.
+// getRequestMetrics counts an organization's requests by route. The figures without a route are the total of
+// all.
 func (h *Handlers) getRequestMetrics(c *route.Call, in *api.GetRequestMetrics) (*api.RequestMetrics, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -20,8 +20,8 @@ const hashTime = 15 * time.Second
 // Routes returns the area's rows. The groups differ in who may call and in how calls are counted.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
-		// Requests without a session yet: they are counted by client address, and few are allowed,
-		// because each is a guess at a secret or sends a mail.
+		// Requests without a session yet: they are counted by network, and few are allowed, because most are
+		// guesses at a secret or send a mail.
 		route.Group{
 			Prefix: "/api/v1/auth",
 			Tag:    "Auth",
@@ -352,7 +352,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Developers look at what their programs did. Programs may look too.
+		// Developers look at what their programs did. Programs may look too, except at headers and bodies.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}",
 			Tag:    "API keys",

@@ -94,9 +94,9 @@ func (h *Handlers) readSigning(ctx context.Context) error {
 	return nil
 }
 
-// signingKeys returns the live keys. If the known keys do not reach up to number, it reads them
-// again, because another node may sign with a newer key already. Forgers make up numbers too, so it
-// reads the table at most once in keyPause.
+// signingKeys returns the live keys. If the known keys do not reach up to number, it reads them again, because
+// another node may sign with a newer key already. Forgers make up numbers too, so it does not read them again
+// within keyPause of the last reading.
 func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, error) {
 	fresh := func() *signingKeys {
 		if k := h.signing.keys.Load(); k != nil && (number <= k.number || time.Since(k.read) < keyPause) {

@@ -26,8 +26,8 @@ const (
 	pruneEvery = time.Hour
 )
 
-// changes holds the subjects (what proofs rest on, such as "session/…" or "key/…") that changed lately, with the time
-// at which this node saw each change. Any goroutine may read and change the map at without mu, which guards only
+// changes holds the subjects (what proofs rest on, such as "session/…" or "key/…") that changed lately, with
+// the time at which this node saw each change. Any goroutine may use the map without mu, which guards only
 // checked.
 type changes struct {
 	at      *xsync.Map[string, time.Time]
@@ -94,8 +94,8 @@ func (u *uses) giveBack(last map[int64]time.Time) {
 	u.last = last
 }
 
-// Watch follows the changes of credentials and writes to the tables what the handlers note in
-// memory. It has one goroutine, which ends with Stop.
+// Watch follows the changes of credentials, writes the last uses of API keys to the table, and deletes rows
+// that have ended. It has one goroutine, which ends with Stop.
 type Watch struct {
 	*Handlers
 	seen   map[int64]time.Time // notes that were seen, until they are too old to be read again
@@ -205,8 +205,8 @@ func (w *Watch) touch(ctx context.Context) {
 	}
 }
 
-// prune deletes rows that nobody can use any more: ended sessions and codes, counts of mails, and answers kept
-// for repeats. All nodes do it; a deletion that another node has done already finds nothing.
+// prune deletes rows that nobody can use any more: those of accounts.Store.Prune, counts of mails, and answers
+// kept for repeats. All nodes do it; a deletion that another node has done already finds nothing.
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.Accounts.Prune(ctx); err != nil {
 		w.logFailure(ctx, "delete sessions and codes that have ended", err)

@@ -25,9 +25,9 @@ type field struct {
 	Above bool
 }
 
-// listMembers returns the members of an object, the required ones first. Otherwise the members of its parts (allOf) come
-// before its own, which are sorted by name. above has the names of the schemas that contain this one, so that a schema
-// which contains itself does not go on without end.
+// listMembers returns the members of an object: the required ones first, and otherwise those of its parts
+// (allOf) before its own, which are sorted by name. above has the names of the schemas that contain this one,
+// so that a schema which contains itself does not go on without end.
 func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
 	if name != "" {
@@ -124,8 +124,8 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 }
 
 // typeOf returns the JSON name of a schema's type, with its format (but not the one of ids) or the type of its
-// elements. A schema without a type has "object" if it has members, "string" if it lists values, and otherwise the
-// word for anything. typeOf notes in f whether null is allowed.
+// elements or values. A schema without a type has "object" if it has members, "string" if it lists values, and
+// otherwise the word for anything. typeOf notes in f whether null is allowed.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {

@@ -18,7 +18,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// Config has the route table, the addresses and the OpenAPI document, from which the pages are made.
+// Config has what the pages are made from.
 type Config struct {
 	Ops      []route.Op
 	BaseURL  string // the address under which people reach the node, which the snippets call

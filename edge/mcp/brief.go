@@ -60,8 +60,8 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	return out
 }
 
-// isTelling reports whether a format tells a model how to write a value. The formats of JSON Schema
-// do. Our own formats, such as the format of an id, are dropped, because a refusal explains them.
+// isTelling reports whether a format tells a model how to write a value. All others, such as the format of an
+// id, are dropped, because a refusal explains them.
 func isTelling(format any) bool {
 	return format == "date-time" || format == "date" || format == "email" || format == "uri"
 }

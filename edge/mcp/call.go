@@ -22,8 +22,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Request is what a tool call asks of its operation. It has everything that a client's HTTP request
-// for the operation would have, except credentials: the tool uses its own caller's credentials.
+// Request is what a tool call asks of its operation. It has no credentials: the operation is performed with
+// those of the tool's caller.
 type Request struct {
 	Params         map[string]string // the path's parameters by name, percent-encoded
 	Path           string            // the operation's path with Params in it
@@ -194,9 +194,9 @@ func (a *Answer) sayRefusal() string {
 // tellWithin bounds how long a tool call waits until the public fact about it (agent.action) is written.
 const tellWithin = 5 * time.Second
 
-// tellAction publishes the fact agent.action about a write to the organization of the API key that
-// made it. The write has succeeded by then, so an error here is only logged. The call's deadline
-// does not apply, because it may have passed while the operation ran; tellWithin does.
+// tellAction publishes the fact agent.action about a write, for the organization of the API key that made it.
+// The write has succeeded by then, so an error here is only logged. The call's deadline does not apply, because
+// it may have passed while the operation ran; tellWithin does.
 func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request, a *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()

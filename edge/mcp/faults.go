@@ -50,7 +50,7 @@ func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	return &Reply{Status: http.StatusBadRequest, Body: body, header: http.Header{}}, err
 }
 
-// message has the members of a client's message that this package reads. The SDK reads the others.
+// message is what readMessage keeps of a client's message. The SDK reads the whole message again.
 type message struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`

@@ -124,9 +124,9 @@ func (p *prompt) mayGive(caller *route.Principal) bool {
 	return !slices.ContainsFunc(p.ops, func(op *route.Op) bool { return !mayCall(caller, op) })
 }
 
-// answerPrompt answers with the text of the prompt, with the caller's arguments filled in. An
-// optional argument that is missing reads "not said". A caller who may not call all of its tools
-// gets the error for an unknown prompt.
+// answerPrompt answers with the text of the prompt, with the caller's arguments filled in. An optional argument
+// that is missing reads "not said". A caller who may not call all tools of the prompt gets the error for an
+// unknown prompt.
 func (p *prompt) answerPrompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	if !p.mayGive(&callerOf(ctx).Principal) {
 		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name)) // the SDK has the same words for an unknown prompt

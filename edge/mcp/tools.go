@@ -127,9 +127,9 @@ func (d *document) makeTool(op *route.Op, o *operation) (*tool, error) {
 	return t, err
 }
 
-// annotateTool returns the hints by which a client decides whether to ask its user before a call. A
-// write is destructive unless it answers 201, which means that it only adds something, and does not
-// spend money or tickets (Spends).
+// annotateTool returns the hints by which a client decides whether to ask its user before a call. A write is
+// destructive if it spends money or tickets (Spends) or does not answer 201, the status of a write that only
+// adds something.
 func annotateTool(op *route.Op) *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{
 		ReadOnlyHint:    !op.Writes(),
@@ -202,8 +202,7 @@ func (d *document) resolveRef(schema map[string]any) map[string]any {
 	return schema
 }
 
-// selfContained returns a copy of a schema that has copies of all components that it refers to in
-// $defs.
+// selfContained returns a copy of a schema. Its $defs has copies of all components that the schema refers to.
 func (d *document) selfContained(schema map[string]any) map[string]any {
 	definitions := map[string]any{}
 	out, _ := d.copySchema(d.resolveRef(schema), definitions).(map[string]any)

@@ -76,7 +76,7 @@ func (h *Handlers) addressOwners(ctx context.Context, d *disputes.Dispute) ([]ma
 	return letters, nil
 }
 
-// listDisputes lists an organization's disputes.
+// listDisputes returns a page of an organization's disputes, the last that was heard of first.
 func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[api.Dispute], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -87,8 +87,7 @@ func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[
 	}, func(d disputes.Dispute) int64 { return d.Seq }, func(d disputes.Dispute) api.Dispute { return disputeView(&d) })
 }
 
-// disputeView shows a dispute. It leaves out the time by which the provider wants an answer, and the time of the end,
-// if there is none.
+// disputeView shows a dispute. It leaves out DueBy or ClosedAt if the dispute has no such time.
 func disputeView(d *disputes.Dispute) api.Dispute {
 	v := api.Dispute{
 		ID: d.ID, Provider: d.Provider, OrderID: d.Order.String(), Reference: d.Attempt, Amount: view.Decimal(d.Amount, d.Currency), Currency: d.Currency,

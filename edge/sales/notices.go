@@ -104,9 +104,10 @@ func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	return err
 }
 
-// verifyNoticed asks the provider about the payment that a notice is about, if the notice names a payment of ours. If
-// that is another payment than the attempt's own, takeDeposit asks about it. About the attempt's own payment nobody
-// asks if the attempt was refunded, or if a repeated notice is about an attempt that has succeeded.
+// verifyNoticed asks the provider about the payment that a notice is about, if the notice names a payment of
+// ours. If that is another payment than the attempt's own, takeDeposit asks about it. It does not ask about the
+// attempt's own payment if the attempt was refunded, or if the notice is a repeat (Again) and the attempt has
+// succeeded.
 func (h *Handlers) verifyNoticed(ctx context.Context, n *notices.About) error {
 	found, err := h.findAttempt(ctx, n.Provider, n.Reference)
 	if err != nil || found == nil {

@@ -30,8 +30,8 @@ const orderPageTickets = 50
 // orderPageOp stands for the order's page, which is no row of the route table, because a Call needs an operation.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
 
-// OrderPage returns the contents of the page that the mailed link to an order opens. from is the index of the first
-// ticket to show. languages are those that the reader prefers, as in Accept-Language.
+// OrderPage returns the contents of the page that the mailed link to an order opens. from is the index of the
+// first ticket to show. languages is the reader's Accept-Language header.
 func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error) {
 	number, err := engine.ParseID(id)
 	if err != nil {
@@ -99,9 +99,10 @@ func (h *Handlers) readPage(c *route.Call, number engine.OrderID, from int, lang
 	return out, nil
 }
 
-// noticesOf returns paragraphs on what has happened to an order since it was placed, and what its buyer can do: on its
-// status, on tickets that admit nobody any more, on a cancelled event with the reason and how to ask for money, and on
-// each refund with the organizer's reason for a denial. A granted return of a ticket that cost nothing has none.
+// noticesOf returns paragraphs on what has happened to an order since it was placed, and what its buyer can do:
+// on its status, on tickets that admit nobody any more, on a cancelled event with the reason and how to ask for
+// money, and on each refund with the organizer's reason for a denial. There is none on a granted return of a
+// ticket that cost nothing.
 func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail.Language) (notices []string) {
 	words := web.OrderWordsIn(l == mail.German)
 	if said := words.NoticeOf[o.Status]; said != "" {
@@ -165,7 +166,7 @@ func (h *Handlers) deadlinesOf(o *order.Order, v *api.Order, p *live.Page, l mai
 	return append(notices, fmt.Sprintf(words.Moved, moment(until), h.Letters.RefundsURL()))
 }
 
-// buyerHas reports whether has is true for any ticket of an order that the buyer still owns.
+// buyerHas reports whether has is true for one of the order's tickets that the buyer still owns.
 func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
 	for i := range v.Tickets {
 		if o.IsOwnedBy(o.Email, o.FirstTicket+uint32(i)) && has(&v.Tickets[i]) { //nolint:gosec // an order's ticket
@@ -211,8 +212,8 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	}
 }
 
-// pageLines returns the lines of an order. Once there are tickets, a line says where its goods are delivered
-// only if the buyer still has one of its tickets.
+// pageLines returns the lines of an order. Until the order is sold, a line says when its visit is. Afterwards
+// it says where its goods are delivered, if the buyer still has one of its tickets.
 func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Language) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {

@@ -204,8 +204,8 @@ func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 	return number, lines, nil
 }
 
-// seatIssues turns an actor's VALIDATION_ERROR about seats, or about missing seats, into issues of the request. It
-// returns any other error unchanged.
+// seatIssues turns an actor's VALIDATION_ERROR into issues about the seats of items, if its details name seats
+// or a ticket type, or are missing. It returns any other error unchanged.
 func seatIssues(err error, items []api.OrderItem) error {
 	r, ok := err.(*engine.Refusal) //nolint:errorlint // ask returns refusals bare
 	if !ok || r.Code != engine.Validation {

@@ -10,13 +10,12 @@ import (
 	"boxoffice/edge/route"
 )
 
-// agentsRow is the path on which agents reach the rows of the table. It asks for no scope, because
-// the row that an agent calls asks for its own, and it speaks the Model Context Protocol instead of
-// ours.
+// agentsRow is the row under which agents send their messages. It asks for no scope, because the row that a
+// message calls asks for its own.
 var agentsRow = route.Op{
 	Method: fasthttp.MethodPost, Path: "/mcp", ID: "mcp", Auth: route.User | route.Key, Tier: route.TierAdmin,
 	Status: fasthttp.StatusOK, Idempotency: route.BySender, MaxBody: bodyBytes,
-	Handler: route.Handler{Raw: "application/json"}, // counted once the message has been read
+	Handler: route.Handler{Raw: "application/json"}, // a raw handler: answerAgent counts the request itself
 }
 
 // registerAgents mounts the path of agents by hand instead of with registerRow: agentsRow stands in no table, so

@@ -53,9 +53,9 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 // noBody is what fasthttp gives as the length of a request that announces no body.
 const noBody = -2
 
-// operationLimit returns the most bytes that fasthttp may read for the request's operation. A path that is not
-// plain gets the usual limit. The limit is not the row's own: any row that asks for more than the usual gets
-// bodyBytes here, and readBody holds it to its own bound.
+// operationLimit returns the most bytes that fasthttp may read for the request: bodyBytes if its row allows
+// more than route.DefaultBody, and otherwise route.DefaultBody, also if no row has its path. readBody then
+// holds the body to the row's own bound.
 func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	if handler, _ := s.large.Lookup(string(h.Method()), string(path), nil); handler == nil {
@@ -100,9 +100,10 @@ func (m *meter) admitBytes(now time.Time, n int) bool {
 	return true
 }
 
-// refuseBody answers a request whose body fasthttp did not read. A body whose announced length its operation takes was
-// refused because the budget was spent. That passes, so it gets OVERLOADED; any other body gets PAYLOAD_TOO_LARGE.
-// fasthttp has forgotten the headers of a chunked request by then, so that one always counts as too large.
+// refuseBody answers a request whose body fasthttp did not read. If the operation takes a body of the announced
+// length, the budget was spent. That passes, so the answer is OVERLOADED. Any other body is too large
+// (PAYLOAD_TOO_LARGE). fasthttp has forgotten the headers of a chunked request by then, so that one always
+// counts as too large.
 func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	limit := s.operationLimit(&ctx.Request.Header)
 	if announced := ctx.Request.Header.ContentLength(); announced > tinyBody && announced <= limit {
@@ -132,7 +133,7 @@ func readBody(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 	return body, refuseMedia(&ctx.Request.Header)
 }
 
-// refuseMedia refuses a body that is declared as anything but plain JSON.
+// refuseMedia refuses a body unless its headers say that it is JSON and is sent without a content coding.
 func refuseMedia(h *fasthttp.RequestHeader) error {
 	if !isPlain(h) {
 		return &engine.Refusal{Code: engine.UnsupportedMedia, Message: "The request body must be sent as it is, without a Content-Encoding."}

@@ -22,9 +22,9 @@ import (
 // connection. No byte after the header is ever read as a request
 // (docs/adr/0016-uploads-leave-the-request-loop.md).
 
-// headerHeld is a header of our own that carries the true length of a body from the moment when fasthttp has read
-// the headers to the operation. Its value is Server.held, which no client knows, and the length, or -1 for chunks.
-// A client that sends the header itself is not believed, because it can't know the secret.
+// headerHeld is a header of our own, in which holdBody leaves the true length of a body for heldBody. Its value
+// is Server.held, which no client knows, and the length, or -1 for chunks. A client that sends the header
+// itself is not believed, because it can't know the secret.
 const headerHeld = "X-Boxoffice-Held"
 
 // holdBody makes fasthttp treat a request that brings a file as one without a body, and reports whether it did.

@@ -8,9 +8,10 @@ import (
 	"boxoffice/edge/web"
 )
 
-// registerPages adds the pages that people open in a browser, with their files: always the page where an order is
-// paid and the shop, the page of an order if cfg.OrderPage is set, and the waiting room's page if cfg.Shop is set. It
-// also sets s.trouble, so that errors are shown as a page from then on.
+// registerPages adds the pages that people open in a browser, with their files: always the built pages; the
+// page of an order if cfg.OrderPage is set; the pages of events and of the waiting room if cfg.Shop is set; and
+// the page of payment links if the table has its operations. It also sets s.trouble, so that errors are shown
+// as a page from then on.
 func (s *Server) registerPages() error {
 	files, err := web.Files(s.cfg.Rush != nil)
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *Server) registerDocument() error {
 }
 
 // registerFiles adds pages and files whose content is the same for every reader, but for their language. Each
-// counts as a public read.
+// request counts as a public read, except one that is answered with 304.
 func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
 		static := web.NewStatic(f)

@@ -95,9 +95,9 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 	s.writeAnswer(ctx, status, buf.Bytes())
 }
 
-// answerUnreadable answers a request that fasthttp could not read, and fasthttp closes its connection afterwards.
-// If headers or body were too large, the client may still be sending, so Linger lets it finish: otherwise the reset
-// of the connection would destroy the answer before the client reads it.
+// answerUnreadable answers a request that fasthttp could not read, and fasthttp closes its connection
+// afterwards. If headers or body were too large, the client may still be sending. Linger then reads on for a
+// moment: closing at once would reset the connection and destroy the answer before the client reads it.
 func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
 	x := s.beginExchange(ctx)
 	defer s.endExchange(ctx, x)

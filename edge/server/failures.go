@@ -8,8 +8,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// keptHeaders are the headers that the request log keeps of a failed request. They say how the request was meant
-// and never carry a credential. No other header is kept.
+// keptHeaders are the headers that the request log keeps of a failed request. They say how the request was
+// meant, and none is meant for a credential.
 var keptHeaders = []string{
 	"Content-Type", "Content-Encoding", "Content-Length", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent",
 	"Idempotency-Key", "If-None-Match", "If-Match", "Last-Event-ID", "Mcp-Protocol-Version",

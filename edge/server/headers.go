@@ -28,16 +28,16 @@ var (
 	noReferrer = []byte("no-referrer")
 	noContent  = []byte("default-src 'none'; frame-ancestors 'none'")
 	noFrame    = []byte("DENY")
-	framed     = []byte("frame-ancestors http") // of a policy that names who may frame the page
+	framed     = []byte("frame-ancestors http") // part of a policy that names who may frame the page
 	twoYears   = []byte("max-age=63072000; includeSubDomains")
 	anyOrigin  = []byte("*")
 	exposed    = []byte(strings.Join(ExposedHeaders, ", "))
 	jsonType   = []byte("application/json")
 )
 
-// ExposedHeaders are the headers of our answers that scripts of other origins may read, beside the ones that
-// they always may (Fetch, "CORS-safelisted response-header name"). AllowedHeaders are the headers that such
-// scripts may send. All headers that our documents ask clients to read or to send are among them.
+// ExposedHeaders are the headers of our answers that scripts of other origins may read, in addition to those
+// that any script may read (Fetch, "CORS-safelisted response-header name"). AllowedHeaders are the headers that
+// such scripts may send. All headers that our documents ask clients to read or to send are among them.
 var (
 	ExposedHeaders = []string{
 		"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "ETag", "Idempotency-Replayed",
@@ -49,8 +49,8 @@ var (
 	}
 )
 
-// setSecurityHeaders sets the headers that protect browsers. A page of our own that needs a weaker policy has set
-// its own before. It also tells a browser whether a script of the request's origin may read the answer.
+// setSecurityHeaders sets the headers that protect browsers. A page that needs a weaker policy has set one
+// before. It also tells a browser whether a script of the request's origin may read the answer.
 func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetCanonical(headerNoSniff, noSniff)
@@ -65,8 +65,7 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	if s.cfg.HTTPS {
 		h.SetCanonical(headerTransport, twoYears)
 	}
-	// A request without an Origin header comes from no other site's script, so nothing about origins has to be
-	// said.
+	// A script of another site can read only answers to requests with an Origin header.
 	origin := ctx.Request.Header.Peek(fasthttp.HeaderOrigin)
 	if len(origin) == 0 {
 		return

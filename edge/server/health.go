@@ -56,7 +56,7 @@ func (s *Server) serveLocally(h fasthttp.RequestHandler) fasthttp.RequestHandler
 	}
 }
 
-// fromThisMachine reports whether a program on this machine sent the request to this machine by name, without a
+// fromThisMachine reports whether a program on this machine sent the request to a loopback host, without a
 // proxy in between. A proxy that adds no header of its own can be recognized only by its version: it speaks
 // HTTP/1.0 to the server behind it, as nginx does by default. So only HTTP/1.1 passes.
 func fromThisMachine(ctx *fasthttp.RequestCtx) bool {
@@ -70,7 +70,7 @@ func isProxied(h *fasthttp.RequestHeader) bool {
 		func(name string) bool { return len(h.Peek(name)) > 0 })
 }
 
-// LoopbackHost reports whether a host, with or without a port, is a name of this machine itself.
+// LoopbackHost reports whether a host, with or without a port, is localhost or a loopback address.
 func LoopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

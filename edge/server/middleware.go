@@ -29,8 +29,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// Authenticate returns whom the credentials prove, or refuses with UNAUTHORIZED. It does not check an order's
-// token: the handler does, because only the order knows its token.
+// Authenticate returns whom the credentials prove, or a refusal. It does not check an order's token: the
+// handler does, because only the order knows its token.
 type Authenticate func(ctx context.Context, c route.Credentials) (route.Principal, error)
 
 // exchange is one request on its way through the server. The goroutine that serves the request owns it.
@@ -89,8 +89,8 @@ func exchangeOf(ctx *fasthttp.RequestCtx) *exchange {
 	return x
 }
 
-// idSource makes request ids. They are unique in the cluster because each process draws a random prefix, and they
-// are no secret.
+// idSource makes request ids. They are unique in the cluster, because each process draws a random prefix. They
+// are not secret.
 type idSource struct {
 	prefix string
 	next   *atomic.Uint64
@@ -149,8 +149,7 @@ func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 }
 
 // serveExchange opens an exchange for the request, calls handle, and closes the exchange even if handle panics.
-// The two deferred functions run in reverse order: first a panic is answered, and then the exchange that has the
-// answer is closed.
+// The two deferred functions run in reverse order: first a panic is answered, and then the exchange is closed.
 func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.RequestHandler) {
 	x := s.beginExchange(ctx)
 	defer func() {
@@ -187,7 +186,8 @@ func isAmbiguous(raw []byte) bool {
 		if end < 1 || raw[end-1] != '\r' || raw[0] == ' ' || raw[0] == '\t' {
 			return true
 		}
-		// Most lines are skipped by their first letter: only names with c or t can be one of the two that matter.
+		// Most lines are skipped by their first letter: only names that begin with c or t can be one of the two
+		// that matter.
 		line := raw[:end-1]
 		raw = raw[end+1:]
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && (name[0]|0x20 == 'c' || name[0]|0x20 == 't') {
@@ -338,8 +338,8 @@ func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	return err
 }
 
-// findRoom refuses a write while the disk is full. It is the first check, because even finding out who sends the
-// request may take the database. Reads are still served.
+// findRoom refuses a write while the disk is full. It comes before identifySender, because even finding out who
+// sends the request may take the database. Reads are still served.
 func (s *Server) findRoom(op *route.Op) error {
 	if op.Writes() && s.cfg.Full != nil && s.cfg.Full() {
 		return noRoom
@@ -375,13 +375,13 @@ func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 		return engine.Refuse(engine.Forbidden, nil)
 	}
 	if p.Kinds.Has(route.Key) && !op.Auth.Has(route.Public) {
-		return route.CheckGrant(op, p.Grants[0]) // the handler checks the organization's other grants
+		return route.CheckGrant(op, p.Grants[0]) // the handler checks that the grant is for the organization that it acts for
 	}
 	return nil
 }
 
-// readAndPerform reads the request's key, body and languages, and carries the request out. A write with an
-// Idempotency-Key on a row that replays goes through performOnce, every other request straight to its handler.
+// readAndPerform reads what the request brings and carries it out. A write with an Idempotency-Key on a row
+// that replays goes through performOnce, every other request straight to its handler.
 func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
@@ -434,8 +434,8 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	// writeAnswer and shareAnswer copy or compress the body into other memory, so the buffer is free when they
 	// return.
 	s.writeAnswer(ctx, o.op.Status, buf.Bytes())
-	// The answer to a caller without credentials depends on nobody, so caches may share it. A versioned row's answer
-	// gets its entity tag for every caller.
+	// The answer to a caller without credentials does not depend on who asks, so caches may share it. A
+	// versioned row's answer gets its entity tag for every caller.
 	if o.tagged && !call.Private && (o.op.Versioned || !call.Principal.Proven()) {
 		s.shareAnswer(ctx, x, call, buf.Bytes())
 	}

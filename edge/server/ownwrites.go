@@ -7,7 +7,7 @@ import (
 	"boxoffice/edge/route"
 )
 
-// Followers of the journal write the lists, a moment after an event. A caller who has written something must
+// Followers of the journal write the lists, a moment after a fact. A caller who has written something must
 // still find it in the lists that the caller reads next.
 
 // ownWriteTime bounds how long a reader waits for its own writes. A healthy follower needs much less.

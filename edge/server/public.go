@@ -23,8 +23,8 @@ var (
 	publicVary = []byte("Accept-Encoding, Authorization")
 )
 
-// packs are the compressed public answers that this node keeps, so that each version is packed only
-// once, however many clients ask for it. Its methods may be called by any goroutine.
+// packs keeps compressed public answers, so that an answer that many clients ask for is seldom compressed
+// again. Any goroutine may call its methods.
 type packs struct {
 	mu   sync.Mutex
 	kept map[string]*packed // by the entity tag of the packed form

@@ -77,9 +77,9 @@ func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Ca
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
-	// These statuses may turn out differently when the client tries again: the outage ends, the conflict is
-	// settled, the limit fills up, the client signs in. So keepReply gives the key up, and a repeat is carried
-	// out.
+	// These statuses may turn out differently when the client tries again: the outage ends, the conflict goes
+	// away, the limit has room again, the client signs in. So keepReply gives the key up, and a repeat is
+	// carried out.
 	switch status := ctx.Response.StatusCode(); {
 	case status >= 500 || status == fasthttp.StatusConflict || status == fasthttp.StatusTooManyRequests || status == fasthttp.StatusUnauthorized:
 		err = s.cfg.Replies.Store.GiveUp(within, r)

@@ -60,7 +60,7 @@ type Config struct {
 	Wrote          func(caller string)
 	ShowOwn        func(ctx context.Context, caller string) bool
 	Hub            *sse.Hub        // serves the operations that stream
-	Replies        *Replies        // nil: only actors know repeats
+	Replies        *Replies        // nil: no answers are kept
 	Origins        []string        // browsers' origins that may call; "*": all
 	PublicCache    bool            // answers to callers without credentials may be kept for a second
 	HTTPS          bool            // clients use HTTPS, and are told to use nothing else
@@ -236,8 +236,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// finishDetached waits for the uploads that detach has taken from fasthttp, which therefore does not wait for
-// them, or until ctx ends.
+// finishDetached waits until the uploads that detach has taken away have ended, or ctx has. fasthttp's own
+// shutdown does not wait for them.
 func (s *Server) finishDetached(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {

@@ -16,9 +16,9 @@ import (
 	"boxoffice/engine"
 )
 
-// Shop has the functions from which the written pages get their content. Each function answers as it would a
-// caller without credentials. A refusal such as EVENT_NOT_FOUND means that the public may not see what was asked
-// for.
+// Shop has the functions from which the written pages get their content. Each function answers as if a caller
+// without credentials had asked. A refusal such as EVENT_NOT_FOUND means that the public may not see what was
+// asked for.
 type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // the event with this id
@@ -31,13 +31,13 @@ type Shop struct {
 // maxMapped is the most addresses in the site map, because one file may list 50,000 (sitemaps.org).
 const maxMapped = 50_000
 
-// mapAge is how long a site map is served before it is made again. A new event is missing from it for that long at
-// most, and a client that has kept the old one sees the event later still.
+// mapAge is how long a site map is served before it is made again. It may lack a new event for that long, and
+// longer at a client that keeps it.
 const mapAge = 10 * time.Minute
 
-// registerShop adds the built pages, the pages of events, and the files from which search engines and other
-// programs learn of events. small are the files of the pages that nothing builds. Without cfg.Shop it adds only the
-// built pages.
+// registerShop adds the built pages and, if cfg.Shop is set, the pages of events and of organizers with the
+// files that search engines and other programs read. small are the files of web.Files, which the page for
+// frames needs.
 func (s *Server) registerShop(small []web.File) error {
 	files, err := web.App()
 	if err != nil {
@@ -207,9 +207,9 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 	}
 }
 
-// siteMap serves the addresses of all pages that search engines may list. The list is long and often asked for,
-// so it is made only once every mapAge. The lock is held while it is made, so that requests that come at the
-// same time wait for one list instead of making several.
+// siteMap serves the addresses of the pages that search engines may list, at most maxMapped. The list is long
+// and often asked for, so it is made only once every mapAge. The lock is held while it is made, so that
+// requests that come at the same time wait for one list instead of making several.
 func (s *Server) siteMap() fasthttp.RequestHandler {
 	type entry struct {
 		Loc string `xml:"loc"`

@@ -69,8 +69,9 @@ func isUnreserved(c byte) bool {
 // maxLength can make the limit smaller, not larger.
 const maxPlainParam = 128
 
-// plainParam reports whether a value consists only of characters that ids have. A value of dots alone is refused:
-// proxies resolve "." and ".." in a path, so they would see another address than we do.
+// plainParam reports whether a value has at most maxPlainParam bytes, all of them characters that ids have. A
+// value of dots alone is refused: proxies resolve "." and ".." in a path, so they would see another address
+// than we do.
 func plainParam(value string) bool {
 	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
 		return false
@@ -152,8 +153,8 @@ func readVisitor(ctx *fasthttp.RequestCtx) string {
 	return string(bytes.TrimSpace(token))
 }
 
-// idempotencyKey returns the UUID of the Idempotency-Key header in lower case, for an operation that writes. It
-// is empty if the client sent none.
+// idempotencyKey returns the UUID of the Idempotency-Key header in lower case, or "" if the client sent none or
+// the operation only reads. It refuses a key that is not a UUID.
 func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	key := ctx.Request.Header.Peek("Idempotency-Key")
 	if len(key) == 0 || !op.Writes() {

@@ -13,9 +13,9 @@ import (
 	"boxoffice/engine"
 )
 
-// answerStray answers a request that no operation and no page matches. It redirects people who typed a slash too
-// many at the end of a page's address to the page. It counts the request first, so that looking for addresses is
-// limited.
+// answerStray answers a request that no operation and no page matches. If the address is a page's with slashes
+// at its end, it redirects to the page. It counts the request first, so that nobody can try out addresses
+// without limit.
 func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
@@ -46,8 +46,8 @@ func wantsPage(ctx *fasthttp.RequestCtx) bool {
 	return isForPages(ctx) && bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html"))
 }
 
-// showTrouble answers a person with a page that says what is wrong. The Retry-After header already says when to
-// come again; the page says it too.
+// showTrouble answers a person with a page that says what is wrong. If there is a Retry-After header, the page
+// says it too.
 func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) {
 	wait, _ := strconv.Atoi(string(ctx.Response.Header.Peek(fasthttp.HeaderRetryAfter))) // 0 if there is none
 	var body bytes.Buffer
@@ -77,8 +77,8 @@ func rawPath(ctx *fasthttp.RequestCtx) string {
 }
 
 // findWithoutSlash returns the address of the page that the request names with slashes at its end, or "" if
-// there is no such page. It never redirects to another host: a path that begins with two slashes would be read
-// as a host name.
+// there is no such page. It returns "" for a path that begins with two slashes, because a browser would take
+// what follows for a host.
 func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
 	path := rawPath(ctx)
 	page := strings.TrimRight(path, "/")

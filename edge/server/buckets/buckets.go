@@ -1,5 +1,5 @@
 // Package buckets counts each request of a node in the buckets of its rate limits: by its credential, by the
-// network that it came from, or by what its body names.
+// network that it came from, or by what it names, such as an order.
 //
 // It owns the node's table of buckets. The server makes a Count for each request and calls it on the request's
 // way: before the body is read, after it, and at the end for the headers. Each time it counts a request, it does so in
@@ -23,7 +23,7 @@ import (
 // tableMegabytes is the memory for a node's buckets: room for a million of them.
 const tableMegabytes = 16
 
-// Limits are a node's rate limits. Any goroutine may call them.
+// Limits are a node's rate limits. Any goroutine may call their methods.
 type Limits struct {
 	Scale     float64 // multiplies every limit
 	OpenOrder OpenOrder
@@ -115,7 +115,8 @@ func (c *Count) giveBack(buckets []bucket) (tightest limit.Verdict) {
 	return tightest
 }
 
-// Unrouted counts a request that matches no operation as a public read of its address.
+// Unrouted counts a request that matches no operation as a public read of its network, and refuses it if there
+// are too many.
 func (c *Count) Unrouted(client netip.Addr) error {
 	if c.limits == nil {
 		return nil
@@ -172,8 +173,8 @@ func (c *Count) ByCredential(call *route.Call) error {
 }
 
 // sharedBuckets returns the buckets that a credential shares with others. They are needed because anybody can
-// make credentials at no cost: one is for all credentials in a network, and one for all API keys of an
-// organization.
+// make credentials at no cost: one is for all credentials in a network and, if the caller is an API key, one
+// for all keys of its organization.
 func (l *Limits) sharedBuckets(c *route.Call, perMinute int) []bucket {
 	tier, all := c.Op.Tier, perMinute*limit.Ceiling
 	shared := append(make([]bucket, 0, 4), l.bucketOf(tier, "network/"+route.Network(c.Client).String(), all))
@@ -199,7 +200,7 @@ type (
 
 // Names says what an operation's requests name, so that they can't be counted before they are read.
 type Names struct {
-	order  bool // the order whose token may be counted
+	order  bool // an order, which is counted if a token opens it
 	holder bool // the checkout session
 	device bool // the device at a gate
 }

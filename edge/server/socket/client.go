@@ -11,9 +11,9 @@ import (
 )
 
 // ClientAddress returns the address that sent the request. That is the socket's peer or, if the peer is a
-// trusted proxy, the right-most hop of X-Forwarded-For that is not a trusted proxy. Hops to the left of that are
-// what the client says about itself, and are ignored. If there is no such hop, or one that is no address comes first,
-// it is the last trusted proxy on the way there.
+// trusted proxy, the right-most hop of X-Forwarded-For that is not a trusted proxy. Hops to the left of that
+// are what the client says about itself, and are ignored. If the hops end before such a one is found, or one is
+// not an address, it returns the last trusted proxy that it has read.
 func ClientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	client := peerAddress(ctx.RemoteAddr())
 	if !route.Within(trusted, client) {

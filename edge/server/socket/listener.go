@@ -55,7 +55,8 @@ func (l *Listener) Open() int {
 	return len(l.open)
 }
 
-// Accept returns the next connection that is within the limits. It turns away and counts those before it that are not.
+// Accept returns the next connection that is within the limits. It turns away, and counts, those beyond the
+// limits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
