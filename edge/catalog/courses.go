@@ -49,8 +49,8 @@ func notACourse(t *event.Details, f *api.CourseFields) (issues []route.Issue) {
 	return issues
 }
 
-// editContent writes the fields of a course that were sent into its content. The lists that KeepIDs changes are copied,
-// because the edit is made again on the same request if another one comes between.
+// editContent writes into a course's content the fields that were sent. The lists that KeepIDs changes are
+// copied, because the edit is made again on the same request if another one comes between.
 func editContent(c *course.Content, f *api.CourseFields) {
 	was := *c
 	if f.CourseType.Set {
@@ -156,8 +156,8 @@ func setCourseBranding(t *event.Details, c *course.Content) error {
 	return err
 }
 
-// checkCourse refuses to publish or sell a course that is not complete. A course that is public already was
-// complete then, and its edits keep it so.
+// checkCourse refuses to publish or sell a course that is not complete. It does not check one that is public
+// already: that was complete when it became public, and edits keep it so.
 func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error {
 	if !slices.Contains(event.Public, to.To) {
 		return nil
@@ -185,8 +185,8 @@ func showCourse(v *api.Event, c *course.Content) {
 	v.UnifiedPDF, v.UnifiedVideo, v.UnifiedMaterials, v.Exam = api.Shown(c.PDF), api.Shown(c.Video), view.List(c.Materials), c.Exam
 }
 
-// showPublicCourse adds the public part of a course's content to an event: the lessons with their names and
-// descriptions, without their material.
+// showPublicCourse adds the public part of a course's content to an event: its type, its certificate template,
+// and the lessons with their names and descriptions, without their material.
 func showPublicCourse(v *api.Event, c *course.Content) {
 	v.CourseType, v.CertificateTemplate = &c.Type, api.Shown(c.Certificate)
 	v.Syllabus = make([]api.PlacedLesson, len(c.Lessons))

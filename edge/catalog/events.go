@@ -277,9 +277,9 @@ func conflict(err error) bool {
 	return errors.As(err, &r) && r.Code == engine.Conflict
 }
 
-// applyFields writes the optional fields that were sent into an event. It returns issues for those that the tags of
-// the request type can't check. A null makes an event public again, or lifts its capacity. A reservation calendar loses
-// its line-up and its end, whatever was sent.
+// applyFields writes into an event the optional fields that were sent. It returns issues for those that the
+// tags of the request type can't check. A null visibility makes the event public, and a null capacity lifts the
+// limit. A reservation calendar loses its line-up and its end, whatever was sent.
 func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	f.Subcategory.Into(&t.Subcategory)
 	f.ShortDesc.Into(&t.ShortDesc)
@@ -342,7 +342,7 @@ func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	return issues
 }
 
-// editVelocity writes the velocity limits that were sent into v. A null for all of them, or for one, restores
+// editVelocity writes into v the velocity limits that were sent. A null for all of them, or for one, restores
 // the default.
 func editVelocity(v *velocity.Limits, f route.Opt[api.Velocity]) {
 	if f.Null {
@@ -482,8 +482,8 @@ func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event,
 	return h.move(c, in.ID, event.Move{To: in.Status})
 }
 
-// move asks an event's actor to move to a status. The actor decides whether the move is allowed. Only whether a
-// course is complete is checked here, because the actor does not have its content.
+// move asks an event's actor to move the event to a status. The actor decides whether the move is allowed. Only
+// whether a course is complete is checked here, because the actor does not have its content.
 func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {

@@ -80,8 +80,8 @@ const (
 	calendarBytes  = 128 << 10           // about how many bytes a calendar takes in the cache
 )
 
-// ShopCalendar returns the calendar file (RFC 5545) of an organization's events, by its slug. languages are those
-// that the reader prefers, as in Accept-Language. The cache shares the bytes, so no caller may change them.
+// ShopCalendar returns the calendar file (RFC 5545) of an organization's events, by its slug. languages is the
+// reader's Accept-Language header. The cache shares the bytes, so no caller may change them.
 func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) {
 	if !slugForm.MatchString(slug) { // Such a slug must not become a key of the cache.
 		return nil, route.NoOrganization

@@ -70,7 +70,7 @@ func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedP
 	return &api.CustomizedPage{Customization: page}, nil
 }
 
-// editPage writes the fields that were sent into a page. A null resets a field to its default.
+// editPage writes into a page the fields that were sent. A null resets a field to its default.
 func editPage(page *api.Customization, in *api.Customize) {
 	usual := defaultPage()
 	setOrDefault(in.FAQs, &page.FAQs, usual.FAQs)

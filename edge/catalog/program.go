@@ -68,7 +68,7 @@ func refusalOf(err error, none *engine.Refusal) error {
 	return err
 }
 
-// rowLimit holds the details of CONFLICT for an event that has the most sessions or sections that are allowed.
+// rowLimit holds the details of CONFLICT for an event that has as many sessions or sections as it may have.
 type rowLimit struct {
 	Max int `json:"max"`
 }

@@ -22,9 +22,9 @@ func defaultCalendar() calendar.Config {
 	return calendar.Config{Mode: calendar.DateOnly, DailyCapacity: calendar.NoCapacity, MaxPerCustomer: 10, MaxAdvanceDays: 30}
 }
 
-// editCalendar writes the fields that are sent into a calendar's configuration, and returns what is wrong with
-// them. A list that is sent replaces the whole former list. editCalendar writes faulty values too, so the caller must
-// drop conf if there are issues. Mode date_time without slots is an issue even if neither was sent.
+// editCalendar writes into a calendar's configuration the fields that were sent, and returns what is wrong with
+// them. A list that is sent replaces the whole former list. editCalendar writes faulty values too, so the
+// caller must drop conf if there are issues. Mode date_time without slots is an issue even if neither was sent.
 func editCalendar(conf *calendar.Config, f *api.ReservationFields) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {

@@ -108,8 +108,8 @@ func (h *Handlers) deleteSession(c *route.Call, in *api.SessionID) (*api.Gone, e
 	return &api.Gone{Deleted: true}, h.tellOfChange(c, number)
 }
 
-// editSession writes the optional fields that were sent into a session. A session must end after it starts; nothing
-// else binds its times.
+// editSession writes into a session the optional fields that were sent. A session must end after it starts;
+// nothing else binds its times.
 func editSession(n *program.Session, f *api.SessionFields) error {
 	f.DayNumber.Into(&n.Day)
 	f.SessionDesc.Into(&n.Description)

@@ -71,7 +71,7 @@ func (h *Handlers) updateSection(c *route.Call, in *api.UpdateSection) (*api.Sec
 	return new(sectionView(n)), nil
 }
 
-// editSection writes the optional fields that were sent into a section.
+// editSection writes into a section the optional fields that were sent.
 func editSection(n *program.Section, f *api.SectionFields) {
 	f.Description.Into(&n.Description)
 	f.SortOrder.Into(&n.SortOrder)

@@ -66,9 +66,9 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 
 const pathsTime = time.Minute // for the list of ShopPaths, which has up to 50,000 paths
 
-// ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in the
-// order of their starts, and then the pages of their organizers. Half of the paths are for events, because there can
-// be as many organizers as events. So long a list may take pathsTime.
+// ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in
+// the order of their starts, and then the pages of their organizers. Half of the paths are for events, because
+// there can be as many organizers as events. It takes pathsTime at most.
 func (h *Handlers) ShopPaths(ctx context.Context, limit int, now time.Time) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pathsTime)
 	defer cancel()

@@ -49,8 +49,7 @@ func (h *Handlers) Collect(ctx context.Context) error {
 	}
 }
 
-// removeMedia removes all variants of a file and then its row. The whole file is among the
-// variants' names, because an upload that broke off may have stored it.
+// removeMedia removes the bytes of a file, under every name that they may have, and then its row.
 func (h *Handlers) removeMedia(ctx context.Context, f *media.File) error {
 	for _, variant := range append(slices.Collect(maps.Keys(f.Variants)), wholeFile) {
 		if err := h.Blobs.Delete(ctx, blobKey(f.ID, variant)); err != nil {

@@ -18,8 +18,8 @@ const local = "20060102T150405"
 
 const date = "20060102"
 
-// Visit is the time that was booked in a reservation calendar, when its tickets admit. Its times are in the
-// time zone of the place.
+// Visit is a time that was booked in a reservation calendar and at which its tickets admit. Its times are in
+// the time zone of the place.
 type Visit struct {
 	ID         string // unique among all visits
 	Start, End time.Time
@@ -51,9 +51,9 @@ func (v Visit) describeUnlinked(w *words) string {
 	return v.describeVisit(w)
 }
 
-// Calendar returns the calendar file of the event, or of its booked visits; nil if there is neither a start
-// nor a visit. The file has the event's id and revision, so a calendar program treats a later file as a
-// change of the same event, and removes what is cancelled.
+// Calendar returns the calendar file of the event, or of its booked visits; nil if there is neither a start nor
+// a visit. Each entry has an id that stays and the event's revision, so a calendar program treats a later file
+// as a change of the same entries, and removes what is cancelled.
 func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
 // HasCalendar reports whether Calendar returns a file: whether the event has a start or a visit.

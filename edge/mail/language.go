@@ -212,7 +212,7 @@ func (w *words) showTime(at time.Time) string {
 	return at.Format(clock)
 }
 
-// Moment writes at in its own time zone, with the zone's abbreviation. It returns "" for the zero time.
+// Moment writes a time in its own time zone, with the zone's abbreviation. It returns "" for the zero time.
 func Moment(l Language, at time.Time) string { return wordsOf[l].showMoment(at) }
 
 // showMoment does what Moment does.

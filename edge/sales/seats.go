@@ -51,7 +51,7 @@ func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, 
 	return v, nil
 }
 
-// extendSeats holds a shopper's seats for longer.
+// extendSeats holds a shopper's seats for longer. It refuses if the event has ended or allows no extensions.
 func (h *Handlers) extendSeats(c *route.Call, in *api.ExtendSeats) (*api.HeldSeats, error) {
 	number, _, err := h.seatedEvent(c, in.EventID)
 	if err != nil {
@@ -84,7 +84,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// releaseSeats gives seats of a selection back, or all of them.
+// releaseSeats gives the named seats of a selection back, or all of them if the request names none.
 func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.ReleasedSeats, error) {
 	number, _, err := h.seatedEvent(c, in.EventID)
 	if err != nil {

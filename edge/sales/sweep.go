@@ -22,7 +22,8 @@ const (
 	lastCheck = 6 * time.Hour
 )
 
-// sweep asks providers about attempts to pay that nobody verifies, so that late money is never lost unnoticed.
+// sweep asks providers about attempts to pay, so that money is noticed even if no notice comes and no client
+// verifies the attempt.
 type sweep struct{ *Handlers }
 
 // SweepPayments checks the attempts that are due, again and again until the context ends. Only one node of a cluster

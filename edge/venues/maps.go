@@ -84,9 +84,9 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
-// publishedCost is how many times the size of its document a version takes in the database, which
-// keeps it as document, as layout and as drawing. The organization's quota of written bytes is
-// charged with all three.
+// publishedCost is how much room a version takes in the database, as a multiple of the size of its document: it
+// is kept as document, as layout and as drawing. The organization's quota of written bytes is charged with all
+// three.
 const publishedCost = 3
 
 // publishVenue makes a version of the present draft, or answers with the newest version if that was made from the
