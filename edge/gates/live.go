@@ -55,9 +55,9 @@ func (h *Handlers) watchGates(c *route.Call, in *api.WatchGates) (sse.Topic, err
 	}, nil
 }
 
-// findWatched finds the event whose gates the caller may watch: by a credential of the event's organization, or by a
-// token that was made for the stream. Such a token is used up by this, and with it an event that does not exist is
-// refused like a token that is not valid.
+// findWatched finds the event whose gates the caller may watch: by a credential of the event's organization, or
+// by a token that was made for the stream. The call uses the token up. To a caller with a token, an event that
+// does not exist is refused like a token that is not valid.
 func (h *Handlers) findWatched(c *route.Call, id string) (int64, error) {
 	if c.Principal.Kinds.Has(own) {
 		return h.Known.FindOwn(c, id)

@@ -174,8 +174,8 @@ type worker struct {
 	rested time.Time // the time when its rest from the last key will be over
 }
 
-// startWorker starts our own program with the argument Command, as a process that Key sends one password
-// after another to. It does not wait until the process is ready.
+// startWorker starts a worker: the program with the argument Command, which then answers one request after
+// another. It does not wait until the process is ready.
 func startWorker(program string) (*worker, error) {
 	cmd := exec.Command(program, Command) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
 	setOwnSession(cmd)

@@ -235,8 +235,8 @@ func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addSections writes the rows about the caller that no record of the API shows, table by
-// table, and ends the document with the two objects that begin has opened.
+// addSections writes the rows about the caller that no record of the API shows, table by table, and closes the
+// two objects that begin has opened.
 func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	for section, err := range x.h.Personal.Sections(c.Context, c.Principal.User, order.NormalEmail(c.Principal.Email)) {
 		if err != nil {

@@ -41,9 +41,9 @@ const (
 	budgetSize     = 1 // megabytes of memory for the counts of megapixels
 )
 
-// Maker makes the sizes of one image at a time, because a worker may take a whole core and much
-// memory. Each organization can have only one image that runs or waits. The smallest waiting image
-// is next, so that large images hold up no small one. Any goroutine may call its methods.
+// Maker makes the sizes of one image at a time, because a worker may take a whole core and much memory. Each
+// organization can have only one image that runs or waits. The smallest waiting image is next, so that no small
+// image waits for a large one that has not begun. Any goroutine may call its methods.
 type Maker struct {
 	program string
 	budget  *limit.Table

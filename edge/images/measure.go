@@ -12,10 +12,9 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measurePixels returns how many pixels an image has by its header, and refuses more than MaxPixels
-// before any are decoded. Only the header is read, so this may run in the node itself. The worker
-// checks the size again when it decodes, so a false header only leads to a smaller count of
-// megapixels.
+// measurePixels returns how many pixels an image has by its header, and refuses more than MaxPixels before any
+// are decoded. Only the header is read, so this may run in the node itself. The worker checks the size again
+// when it decodes, so a false header only makes the count of megapixels wrong.
 func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
 	if err != nil {

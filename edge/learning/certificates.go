@@ -13,9 +13,8 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// getCertificate answers with the learner's certificate as a PDF, which is drawn at each request. A
-// certificate that was earned while the learner's name was unknown gets the name as soon as it is
-// known.
+// getCertificate answers with the learner's certificate as a PDF, which is drawn at each request. A certificate
+// that was earned while the learner's name was unknown gets the name now, if it is known by now.
 func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Content, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {

@@ -68,7 +68,8 @@ var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 var errAddress = errors.New("not a bare mail address")
 
-// renderMessage makes the message that the server is sent. If m is invalid, the error is a permanent *Failure.
+// renderMessage makes the message that is sent to the server. If m is invalid, the error is a permanent
+// *Failure.
 func (o Origin) renderMessage(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err == nil && (to.Address != m.To || oneLine(m.To) != m.To) {

@@ -26,7 +26,7 @@ type Message struct {
 	Pictures []Picture // the pictures that the HTML shows
 	Calendar *Calendar // nil: the mail has no calendar file
 	// Unsubscribe is the URL to which a mail program posts to end mails of this sort (RFC 8058). "" means that
-	// they can't be ended, because each answers something that its reader did or concerns the reader's order.
+	// such mails can't be ended.
 	Unsubscribe string
 	// ReplyTo is the address for replies, or only its part before the "@", for an address at the Origin's
 	// domain. "" means that nobody reads replies.
@@ -228,8 +228,8 @@ func splitWritten(body string) []string {
 	return out
 }
 
-// values are what a mail's template shows, by the names that the template uses. Text that a stranger may have
-// typed must have gone through cleanLabel, or another function that removes links.
+// values are what a mail's template shows, by the names that the template uses. A name that a stranger may have
+// typed must have gone through cleanLabel.
 type values map[string]any
 
 //go:embed templates
@@ -313,8 +313,8 @@ func cleanLabel(s string) string {
 // unlinkLine removes from a line what a mail program would turn into a link.
 func unlinkLine(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
 
-// Unlinked changes a text so that a mail program finds no link in it. It removes unprintable characters
-// first; otherwise a link with one inside would escape it, and become whole when something else removes it.
+// Unlinked changes a text so that a mail program finds no link in it. It removes unprintable characters first:
+// a link with such a character inside would escape, and become whole once the character is removed.
 func Unlinked(text string) string {
 	text = dropUnprintable(text)
 	return strings.ReplaceAll(domain.ReplaceAllString(scheme.ReplaceAllString(text, " "), ". $1"), "@", " at ")

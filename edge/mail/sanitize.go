@@ -33,8 +33,8 @@ var (
 	unprinted = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f]`)
 )
 
-// Sanitize turns what an organizer wrote, as simple HTML or as plain text, into HTML that is safe in a mail.
-// It drops elements that simpleHTML does not allow, and all markup if elements are nested too deeply.
+// Sanitize turns what an organizer wrote, as simple HTML or as plain text, into HTML that is safe in a mail. It
+// drops the markup that simpleHTML does not allow, and all markup if elements are nested too deeply.
 func Sanitize(body string) string {
 	body = unprinted.ReplaceAllString(strings.ToValidUTF8(body, ""), "")
 	if !tagged.MatchString(body) {

@@ -121,7 +121,7 @@ type Order struct {
 	Note     string   // from the person who gives the tickets; "": none
 	Gift     bool     // the organization gives the order's tickets away
 	Hosted   bool     // the buyer gets a part of the order only on its page
-	// WaivedAt is when the buyer waived the right to withdraw; WithdrawUntil is how long the buyer may
+	// WaivedAt is when the buyer waived the right to withdraw; WithdrawUntil is until when the buyer may
 	// withdraw. Each is zero if it does not apply.
 	WaivedAt, WithdrawUntil time.Time
 }
@@ -399,7 +399,7 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time, refun
 
 // Cancelled is what the mail EventCancelled says about the reader's money.
 type Cancelled struct {
-	Orders  []*Order // the orders that the reader placed; Count is how many tickets of it the reader still has
+	Orders  []*Order // the orders that the reader placed; the Count of each is how many of its tickets the reader still has
 	IsPaid  bool     // something was paid for the reader's tickets, or we don't know
 	Refunds string   // the address where the reader asks for the money; "": the reader may not ask
 }

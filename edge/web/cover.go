@@ -100,7 +100,7 @@ func (c *cover) drawBars() {
 	}
 }
 
-// drawSheets draws three sheets of paper that lie on each other. It is for courses and books.
+// drawSheets draws three sheets of paper that lie on each other. It is for courses, books and workshops.
 func (c *cover) drawSheets() {
 	for i, colour := range []uint8{mid, bright, pale} {
 		c.add(colour, box{x: float64(300 + i*70), y: float64(110 + i*40), w: 520, h: 680, round: 24, turn: float64(-14 + i*11 + c.r.IntN(5))})

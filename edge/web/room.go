@@ -87,8 +87,9 @@ type shownRoom struct {
 	german                       bool
 }
 
-// Write writes the page of a waiting room, with times by the clocks of the event. If r.Event is nil, the page says that
-// there is no such event. For a visitor who comes by a mailed link it has only a button that shows the place.
+// Write writes the page of a waiting room, with times by the clocks of the event. If r.Event is nil, the page
+// says that there is no such event. For a visitor who comes by a mailed link the page has only a button that
+// shows the place.
 func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	words := rooms.in(r.German)
 	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC, german: r.German}

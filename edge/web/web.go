@@ -136,8 +136,8 @@ type plainBody struct {
 	tag  string // the entity tag; Coding.Tag makes the tags of the other forms
 }
 
-// NewStatic makes the Static of a file. If several requests come first, one of them makes the body and the
-// others wait (sync.OnceValues). If Print fails, every later request gets the same error.
+// NewStatic makes the Static of a file. If several requests come before the body is made, one of them makes it
+// and the others wait (sync.OnceValues). If Print fails, every later request gets the same error.
 func NewStatic(f File) *Static {
 	s := &Static{file: f, body: newPacked(f.Path, f.Body, f.Print)}
 	if len(f.German) > 0 || f.PrintGerman != nil {
