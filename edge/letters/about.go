@@ -357,9 +357,8 @@ func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	return ask.Tickets[0], true
 }
 
-// addressOwner addresses a mail to a ticket's owner. The owner may ask for the ticket's money. If the ticket was
-// ever passed on, addressOwner removes the order's number and link from the mail, because the link opens the whole
-// order.
+// addressOwner addresses a mail to a ticket's owner. If the ticket was ever passed on, addressOwner removes the
+// order's number and link from the mail, because the link opens the whole order.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)
 	if owner.Version > 1 {

@@ -68,8 +68,8 @@ func noteOf(o *order.Order) string {
 	return o.Issue.Note
 }
 
-// ticketMail returns a ticket as mails show it. A ticket that has expired shows no code, because a
-// confirmation may be sent again after its event.
+// ticketMail returns a ticket as mails show it. It has codes only while its status is issued: a confirmation
+// may be sent again after the admission or the event.
 func ticketMail(o *order.Order, r *view.Ticket, codes *secrets.Codes, visit *mail.Visit, ofEvent string) mail.Ticket {
 	t := mail.Ticket{Type: r.TierName, Visit: visit}
 	if view.StatusAt(r.Status, o, r.Serial, ofEvent, time.Now()) == "issued" {

@@ -106,7 +106,8 @@ func (h *Writer) admitOwn(ctx context.Context, l *mailqueue.Mail, org int64) err
 	return h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Organization: org, Own: true})
 }
 
-// noteBroadcast records that a broadcast was sent to one person, or suppressed. status is that word.
+// noteBroadcast records whether a broadcast was sent to one person (outreach.Sent) or not
+// (outreach.Suppressed).
 func (h *Writer) noteBroadcast(ctx context.Context, l *mailqueue.Mail, status string) error {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {

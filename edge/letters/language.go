@@ -26,8 +26,8 @@ func (h *Writer) KeptLanguage(c *route.Call) string {
 	return ""
 }
 
-// ReaderLanguage returns the language for a page or file of an order. preferred is as in Accept-Language. If we
-// have none of the preferred languages, it returns the language of the order's letters.
+// ReaderLanguage returns the language for a page or file of an order. preferred is an Accept-Language header.
+// If we have none of the preferred languages, it returns the language of the order's letters.
 func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.Order) (mail.Language, error) {
 	if l, ok := mail.ReadLanguage(preferred); ok {
 		return l, nil

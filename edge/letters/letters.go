@@ -268,8 +268,8 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	return h.writeAbout(ctx, l, o, to, &about, e, p.Event.Details.Timezone)
 }
 
-// admitOrder reports whether a letter about an order is still due. It counts the mail if nobody has paid for it,
-// and returns an error if there were too many. With a confirmation it queues the attendees' letters
+// admitOrder reports whether a letter about an order is still due. It counts a mail that follows from no
+// payment, and returns an error if there were too many. With a confirmation it queues the attendees' letters
 // first, so that they don't wait for the buyer's mail.
 func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (due bool, err error) {
 	to, unpaid := o.Email, o.CompletesAtOnce()

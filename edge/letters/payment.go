@@ -47,7 +47,7 @@ func missingCoins(d *order.Deposit) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// beforeEnd is how long before an order ends its buyer is reminded that the transfer has not come.
+// beforeEnd is how long before the end of an order the buyer is reminded that the transfer has not come.
 const beforeEnd = 48 * time.Hour
 
 // writeBankTransfer makes the mail about the bank transfer that an order waits for. With the first such mail it

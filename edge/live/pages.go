@@ -114,10 +114,10 @@ type kept struct {
 	forgotten uint32    // the key's count in Pages.forgotten before the page was made
 }
 
-// cacheBehind returns the page that the cache has under a key, as long as the page is fresh. Otherwise it calls make,
-// after a public read has waited at the gate g, and caches the result. It does not cache errors. If another caller
-// has made the page while this one waited at the gate, cacheBehind returns that page. If make fails because the
-// database is unreachable, cacheBehind returns an older page, if the cache still has one that was not forgotten.
+// cacheBehind returns the page that the cache has under a key, as long as the page is fresh. Otherwise it calls
+// make and caches the result, but no error; a public read first waits at the gate g. If another caller has made
+// the page while this one waited at the gate, cacheBehind returns that page. If make fails because the database
+// is unreachable, cacheBehind returns an older page, if the cache still has one that was not forgotten.
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
 	if t, ok := cached[T](p, key, time.Now()); ok {
 		return t, nil

@@ -147,9 +147,9 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode finds the promo code with a name at an event, and asks the code's actor for its verdict.
-// It also returns the currency of the event, or "" if the request names no event that exists. A
-// disabled code is answered like one that does not exist, so that the public does not learn of it.
+// askCode finds the promo code with a name at an event, and asks the code's actor for its verdict. It also
+// returns the currency of the event, or "" if the request names no event that exists. An unknown event or code
+// gets the verdict CodeNotFound, and so does a disabled code, so that the public does not learn of it.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
 	// A subtotal of -1 means that it is not known. The code then does not check its least order

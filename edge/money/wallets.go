@@ -118,10 +118,9 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
 
-// entryID makes the id of the wallet entry for a request from the 16 bytes of its command's id. The
-// first six bytes take the place of an event's number in other ids, and the other ten are the rest
-// of the id. Every attempt with the same Idempotency-Key gets the same id, by which the wallet
-// recognizes a repeat.
+// entryID makes the id of the wallet entry for a request from the 16 bytes of its command's id. The first six
+// bytes stand where other ids have an event's number, and the other ten are the rest of the id. Every attempt
+// with the same Idempotency-Key gets the same id, by which the wallet recognizes a repeat.
 func entryID(c *route.Call) wallet.EntryID {
 	id := c.CommandID()
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])

@@ -101,8 +101,8 @@ func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, err
 	return webhookChanged(h.Endpoints.Delete(c.Context, e.ID))
 }
 
-// rotateWebhookSecret gives an endpoint another secret, which only this answer shows. The
-// old secret signs nothing from then on.
+// rotateWebhookSecret gives an endpoint another secret, which only this answer shows. The old secret signs
+// nothing any more, on all nodes within a second.
 func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {

@@ -351,8 +351,8 @@ func (c *Client) RefuseBelow(minimum int64, currency string) error {
 	return e
 }
 
-// IsReference reports whether a text may be a charge's reference: it has 1 to 64 characters, and only such as Paystack
-// takes.
+// IsReference reports whether a text may be a charge's reference: it has 1 to 64 characters, all of them such
+// as Paystack takes.
 func IsReference(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
