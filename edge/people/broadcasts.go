@@ -79,8 +79,8 @@ func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.L
 	return pageOf(list, in.Limit, broadcastView, func(b *outreach.Broadcast) int64 { return b.Number }), nil
 }
 
-// broadcastView shows a broadcast with its progress. The broadcast counts as sent once each
-// recipient has got the mail or turned out to have unsubscribed.
+// broadcastView shows a broadcast with its progress. The broadcast counts as sent once none of its mails waits
+// any more: each was sent, given up, or left out because its recipient has unsubscribed.
 func broadcastView(b *outreach.Broadcast) api.Broadcast {
 	v := api.Broadcast{
 		ID: b.ID.String(), Subject: b.Subject, Body: b.Body, TagFilter: view.Optional(b.Tag), Status: "sending",

@@ -103,8 +103,7 @@ func (h *Handlers) findCustomer(c *route.Call, in *api.CustomerKey, bodyOrg stri
 	return customer, err
 }
 
-// listNotes returns a page of the notes that members have written about a customer, the newest
-// first.
+// listNotes returns a page of the notes about a customer, the newest first.
 func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.Note], error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, "")
 	if err != nil {
@@ -121,8 +120,7 @@ func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.No
 	return pageOf(list, in.Limit, noteView, func(n *attendees.Note) int64 { return n.Number }), nil
 }
 
-// addNote writes a note about a customer. Only members of the organization see it; the customer
-// does not.
+// addNote writes a note about a customer, who never sees it.
 func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -135,8 +133,8 @@ func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	return new(noteView(n)), nil
 }
 
-// deleteNote deletes a note about the customer in the path. A note about another customer is
-// answered as missing, even if the caller may delete it under its own customer.
+// deleteNote deletes a note about the customer in the path. A note about another customer is answered as
+// missing.
 func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {

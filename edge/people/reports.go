@@ -27,9 +27,9 @@ type reportState struct {
 	Status string `json:"status"`
 }
 
-// createReport files a report about an event or an organization. The reporter's address must be
-// proven, so that nobody reports in another person's name. Reports of the categories in
-// platformsOwn are shown to the platform alone.
+// createReport files a report about an event or an organization. The reporter's address must be proven, so that
+// nobody reports in another person's name. A report of the categories in platformsOwn goes to the platform
+// instead of the organization.
 func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Report, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledRepo
 	return new(h.handledView(moved)), nil
 }
 
-// resolvePlatformReport closes a report on the platform's behalf. Only administrators reach this
-// row, so it needs no check of whose report it is.
+// resolvePlatformReport closes a report on the platform's behalf (closeReport). Only administrators reach this
+// row.
 func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (*api.PlatformReport, error) {
 	id, err := readRowID(in.ID, noReport)
 	if err != nil {
@@ -221,8 +221,8 @@ func stateRefusal(err error, status string) error {
 	return err
 }
 
-// reportView shows a report to the person who filed it. It leaves out the note, which is for those
-// who handle the report.
+// reportView shows a report without its reporter and without the note, which is for those who handle the
+// report.
 func (h *Handlers) reportView(r *community.Report) api.Report {
 	v := api.Report{
 		ID: r.ID.String(), Category: r.Category, Description: r.Description, EvidenceURLs: view.List(r.EvidenceURLs),

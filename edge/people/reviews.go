@@ -13,9 +13,9 @@ import (
 
 var noReview = &engine.Refusal{Code: engine.NotFound, Message: "No such review."}
 
-// createReview stores a guest's review of an event, one for each ticket. The ticket's code together
-// with an address is the proof that the guest may write it, so no account is needed. It refuses with
-// NOT_CHECKED_IN if no gate has admitted the ticket, and with REVIEW_EXISTS a second review of a ticket.
+// createReview stores a guest's review of an event, one for each ticket. The ticket's code and an address are
+// the guest's proof, so no account is needed. It refuses a wrong code or address with TICKET_NOT_FOUND, a
+// ticket that no gate has admitted with NOT_CHECKED_IN, and a second review of a ticket with REVIEW_EXISTS.
 func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Review, error) {
 	if err := h.Settled(c.Context); err != nil { // Somebody who has just come in may review.
 		return nil, err

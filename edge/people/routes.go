@@ -15,8 +15,8 @@ const own = route.Member | route.Key
 // signed-in buyers, an organization's people and programs, and the platform's administrators.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
-		// Everybody may write and read reviews. Only the organization may answer a review, so that
-		// row names other credentials.
+		// Everybody may read reviews, and guests write them without an account. Only the organization may
+		// answer a review, so that row names other credentials.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
@@ -57,7 +57,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Followers need no account, because the link in a mail proves that they own its address.
+		// Followers need no account, because a mailed link proves that they own the address.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
@@ -103,7 +103,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
-		// Only a signed-in buyer writes reports and messages.
+		// Only a signed-in user may report something or write to an organization.
 		route.Group{
 			Prefix: "/api/v1/users/me",
 			Tag:    "Buyers",

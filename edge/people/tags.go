@@ -15,8 +15,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// tagPattern says what a tag may consist of: up to 60 letters and digits of any script, and a few
-// marks.
+// tagPattern says what a tag may consist of: 1 to 60 letters and digits of any script, spaces, and a few marks.
 var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
 
 // normalTag returns a tag as it is stored and compared: without spaces around it and in lower case,

@@ -13,7 +13,7 @@ import (
 
 var noTicket = &engine.Refusal{Code: engine.TicketNotFound}
 
-// ticket is what this area needs to know about one ticket: its event and organization, and who may act for it.
+// ticket is what this area needs to know about one ticket.
 type ticket struct {
 	event  int64
 	org    int64

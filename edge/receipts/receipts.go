@@ -1,8 +1,7 @@
-// Package receipts is the area of money that comes by bank transfer. People of an organization
-// report single transfers or import bank statements, and this package reports the money to the
-// orders. A receipt is stored before it is reported to its order, and a sweep reports it again
-// until that has succeeded, so that no money is lost. Then the receipt is settled. The sweep
-// (SettleTransfers) runs on one node and ends with its context.
+// Package receipts is the area of money that comes by bank transfer. People of an organization report single
+// transfers or import bank statements, and this package reports the money to the orders. A receipt is stored
+// before it is reported to its order, and counts as settled after that. A sweep repeats the report until it
+// succeeds, so that no money is lost. The sweep (SettleTransfers) runs on one node and ends with its context.
 package receipts
 
 import (

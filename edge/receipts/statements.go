@@ -147,9 +147,9 @@ func readReferences(words string) (named []engine.OrderID) {
 	return named
 }
 
-// findReferred returns the orders that belong to the organization and have, or have had, an attempt
-// by transfer. An order of another organization is left out, so that nobody can import payments for
-// it.
+// findReferred returns the orders that belong to the organization and have, or have had, an attempt by
+// transfer. An order of another organization is left out, so that no organization can mark another's orders as
+// paid.
 func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
 	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
 	if err != nil {

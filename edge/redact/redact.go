@@ -1,10 +1,10 @@
 // Package redact copies the bodies of requests and answers for the log of failed requests, without
 // the values that may be secrets, because a log must not contain credentials.
 //
-// The type that an operation reads decides what is shown of a request's body: values of fields
-// whose names sound secret, and of members that the operation doesn't know, are withheld.
-// Credentials in other texts are recognized by their form. The work is bounded by the length of the
-// copy, however long the body is. The package keeps nothing, and any goroutine may call it.
+// The type that an operation reads decides what is shown of a request's body: values of fields whose names
+// sound secret, and of members that the operation doesn't know, are withheld. Credentials in the values that
+// are shown are recognized by their form. The work is bounded by the length of the copy, however long the body
+// is. The package keeps nothing, and any goroutine may call its functions.
 package redact
 
 import (
@@ -103,10 +103,9 @@ func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 	}
 }
 
-// Body returns the beginning of the JSON body of a request for the operation, in up to most bytes.
-// Values that may be secrets, or that the operation doesn't know, are withheld. If the body is not
-// valid JSON, the text ends before the first fault. cut reports whether the text is less than the
-// whole body.
+// Body returns the beginning of the JSON body of a request for the operation, in up to most bytes. Values that
+// may be secrets, or that the operation doesn't know, are withheld. If the body is not valid JSON, the text
+// ends before the first fault. cut reports whether the end of the body is missing.
 func Body(op *route.Op, body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
 }
@@ -210,10 +209,9 @@ func (r *redactor) copyNext(show func(value []byte) []byte) bool {
 	return more
 }
 
-// hideInText hides the credentials in a quoted text. If the unquoted text still contains a
-// credential, because the credential was written with escapes, the whole text is withheld. It
-// searches no more bytes than may be kept, and enough more to recognize the beginning of a
-// credential at the bound.
+// hideInText hides the credentials in a quoted text. If the unquoted text still contains a credential, because
+// the credential was written with escapes, the whole text is withheld. It searches only as many bytes as may be
+// kept, and a few more, by which a credential at the bound is recognized.
 func (r *redactor) hideInText(quoted []byte) []byte {
 	quoted = quoted[:min(len(quoted), r.most+1+len("whsec_")*8)]
 	hidden := HideCredentials(quoted)

@@ -1,5 +1,5 @@
-// Package refunds is the area of money that goes back. Holders, buyers and organizations ask for
-// it, and a sweep sends it through the provider that took it. The sweep runs on one node of a
+// Package refunds is the area of money that goes back. Holders, buyers and organizations ask for it, and a
+// sweep sends it through the provider that took it, if that provider can send. The sweep runs on one node of a
 // cluster and ends with its context.
 package refunds
 

@@ -16,9 +16,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// These are the refunds that somebody asks for: the holder of a ticket, or the organization. The
-// event's actor decides them. This file checks who may ask, and what the ticket's type has
-// promised.
+// This file checks who may ask for a refund and who may decide on it, and what the ticket's type has promised.
+// The event's actor checks the rest.
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 

@@ -72,8 +72,9 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
 }
 
-// lookPause returns how long to wait before the next check of a refund: as long as the refund is old, but at least
-// firstLook (or lostLook) and at most lastLook. err is the error of the last check.
+// lookPause returns how long to wait before the next check of a refund: as long as the refund is old, but at
+// least firstLook and at most lastLook. If err, the error of the last check, says that an answer was lost, it
+// is at least lostLook.
 func lookPause(age time.Duration, err error) time.Duration {
 	least := firstLook
 	if psp.Ambiguous(err) {

@@ -62,9 +62,9 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 }
 
 // findWithdrawable returns the tickets of a digital order that its buyer may give up: those that are left and
-// that nobody else holds. If anything of the order was opened or its course was begun, none may be given up. The
-// refusal is WITHDRAWAL_NOT_POSSIBLE with one of the reasons above. It is REFUND_NOT_ELIGIBLE if the order is not
-// paid, or if there already is a refund that covers its first ticket that is left.
+// that nobody else holds. If anything of the order was opened or its course was begun, none may be given up.
+// The refusal is WITHDRAWAL_NOT_POSSIBLE with one of the reasons above. It is REFUND_NOT_ELIGIBLE if the order
+// is not paid, or if refunds already cover all its tickets.
 func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
 	no := func(reason string) error { return engine.Refuse(engine.NoWithdrawal, route.Reason{Reason: reason}) }
 	switch {

@@ -19,9 +19,8 @@ import (
 const (
 	keepEvery = time.Second      // how often rooms are looked after
 	keepCall  = 15 * time.Second // how long a look at one room may take
-	// forgetAfter is how long a room must have ended before its row in the table is closed. The
-	// request that opens a room writes the row first and asks the actor then, so a new row may look
-	// like a room that has ended.
+	// forgetAfter is how long a room must have ended before its row in the table is closed. The request that
+	// opens a room writes the row before it asks the actor, so a new row may look like a room that has ended.
 	forgetAfter = time.Minute
 	// slowestRate is how many a steered room admits in a minute at least.
 	slowestRate = 30
@@ -189,8 +188,8 @@ func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) err
 	return err
 }
 
-// openAdmissions returns how many entries were admitted so lately that they may still order. These
-// people have not yet taken their tickets from the stock.
+// openAdmissions returns how many entries were admitted so lately that they may still order. Their tickets may
+// still be in the stock.
 func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	list := append(k.served, servedAt{at, r.Served})
 	// The oldest look that is kept lies just before the time for which an admission is valid.

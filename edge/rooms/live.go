@@ -112,7 +112,7 @@ func (s *source) read(ctx context.Context, now time.Time) error {
 	if f.numbers, err = json.Marshal(numbers{v.Count, v.Served}, route.Encoding); err != nil {
 		return err
 	}
-	// Without the numbers the rest of the view shows if anything else has changed.
+	// Two views without their numbers are equal if nothing else has changed.
 	v.Count, v.Served = 0, 0
 	if f.rest, err = json.Marshal(v, route.Encoding); err != nil {
 		return err

@@ -34,8 +34,8 @@ func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQ
 	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}, "party": {strconv.Itoa(in.Party)}})
 }
 
-// refuseIfClosed returns the refusal that somebody who joined now would get from the room, or nil. It runs before
-// a mail is sent, so that nobody gets a link that cannot be used.
+// refuseIfClosed refuses if registration has not begun, or if the room is draining or full; otherwise it
+// returns nil. It runs before a mail is sent, so that nobody gets a link that cannot be used.
 func (r *room) refuseIfClosed(now time.Time) error {
 	switch {
 	case r.Draining:

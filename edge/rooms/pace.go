@@ -8,7 +8,7 @@ import (
 const (
 	// slowOrder is the time that 99 of 100 orders should not exceed while a room is steered.
 	slowOrder = 50 * time.Millisecond
-	// orderSample is how many orders are looked at together: of fewer, a single slow one would decide.
+	// orderSample is how many orders isSlow judges at least: among a few, a single slow one would decide.
 	orderSample = 200
 )
 

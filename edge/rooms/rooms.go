@@ -4,8 +4,8 @@
 // entries it admits in a minute: Keep then adjusts the rate to the load and to the tickets that are left.
 //
 // A visitor's token contains the number of the visitor's entry. So a node answers a poll from its copy of the
-// room's record, which it refreshes after roomLife. The actor is asked for that, for joining, for admissions,
-// for proofs and for changes. Every node reads from a table which events have a room, so that orders of
+// room's record, which it reads from the actor again after roomLife. The actor is also asked for joining,
+// admissions, proofs and changes. Every node reads from a table which events have a room, so that orders of
 // other events cost nothing more.
 package rooms
 
@@ -46,7 +46,7 @@ type Deps struct {
 	Log     *slog.Logger
 }
 
-// Handlers answer the area's requests. Any goroutine may call them.
+// Handlers answer the area's requests. Any goroutine may call their methods.
 type Handlers struct {
 	Deps
 	// active holds the rooms by event, as Load last read them. The map is replaced as a whole and never changed,
@@ -91,7 +91,7 @@ type room struct {
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
 
 // roomLife is how old a node's copy of a room may be. It is short, because people may order as soon as the copy
-// shows that they are admitted. Because of it, a node asks the actor at most about five times a second, however
+// shows that they are admitted. A node reads a room from the actor at most about five times a second, however
 // many people poll.
 const roomLife = 200 * time.Millisecond
 
@@ -105,8 +105,8 @@ func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	})
 }
 
-// askRoom asks the actor for a room. last is the room that the node read before, or nil. If it is
-// of the same draw, the witness's token is taken from it, because that never changes.
+// askRoom asks the actor for a room. last is the room that the node read before, or nil. If it has the
+// witness's token of the same draw, that is taken from it, because it never changes.
 func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room, error) {
 	r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
 	if err != nil {

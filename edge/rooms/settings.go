@@ -200,8 +200,8 @@ func saleStart(page *live.Page, now int64) int64 {
 	return max(first, now)
 }
 
-// checkSettings refuses impossible settings, with one issue for the times and one for the rate at most. It checks
-// times only while they may still change. It also reads the rate into s: a number or "auto".
+// checkSettings refuses impossible settings, with at most one issue for the times and one for the rate. It
+// checks times only while they may still change. It also reads the rate into s: a number or "auto".
 func checkSettings(in *api.SetQueue, s *queue.Settings, was *queue.Record, now int64) error {
 	var issues []route.Issue
 	issue := func(path, code, message string) {

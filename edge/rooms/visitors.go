@@ -55,8 +55,8 @@ func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	return h.readRoom(ctx, number)
 }
 
-// joinQueue makes an entry for a party, or mails the link with which the visitor makes it. It answers only when the
-// entry is durable. It checks the proof of work before the costly steps, so that programs can't cause these
+// joinQueue makes an entry for a party, or mails the link with which the visitor makes it. An entry is durable
+// before the answer. It checks the proof of work before the costly steps, so that programs can't cause these
 // without work.
 func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)

@@ -18,8 +18,8 @@ type EventNamed interface{ NamedEvent() string }
 // eventParam is the parameter of the path that names the event of a row AtGates.
 const eventParam = "id"
 
-// RefuseAwayFromGates refuses a request with a bound key if the row is not AtGates; otherwise it returns
-// nil. Such a row may show the whole organization's data, and every device at a door has the key.
+// RefuseAwayFromGates refuses a request with a bound key if the row is not AtGates; otherwise it returns nil.
+// Any other row may show the whole organization's data, and every device at a door has the key.
 func RefuseAwayFromGates(op *Op, p *Principal) error {
 	if p.Bound == nil || op.AtGates {
 		return nil

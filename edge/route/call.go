@@ -59,7 +59,7 @@ func (p *Principal) Proven() bool { return p.Kinds.Has(User | Key) }
 
 // Gate applies rate limits and quotas to calls. It has nothing to do with the gates of an event.
 type Gate interface {
-	// Admit counts the request in, which has been read and checked, or refuses it. It runs before the handler.
+	// Admit counts a request that has been read and checked, or refuses it. It runs before the handler.
 	Admit(c *Call, in any) error
 	// Charge counts bytes that the call is about to write for an organization, or refuses the call.
 	Charge(c *Call, org, bytes int64) error

@@ -23,8 +23,8 @@ type free struct {
 	links  bool // the value must be an object whose members are web addresses (judgeLinks)
 }
 
-// json keeps the next JSON value as it was written, if it is an object where one is demanded, not too long, and has
-// neither the character U+0000 nor a number beyond a float64. Otherwise it reports one issue and leaves v unset.
+// json keeps the next JSON value as it was written, if it fits the field's tags and has neither the character
+// U+0000 nor a number beyond a float64. Otherwise it reports one issue and leaves v unset.
 func (f *free) json(d *decoder, v reflect.Value) error {
 	raw, err := d.json.ReadValue()
 	if err != nil {

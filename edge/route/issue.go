@@ -34,8 +34,8 @@ const (
 	IssueUnsupported = "unsupported" // not supported here, or not yet
 )
 
-// CurrencyIssues returns the issue that a currency, which was sent at path, is not one of the currencies in
-// sold, in which this installation sells. It returns nil if the currency is one of them.
+// CurrencyIssues returns an issue at path if code is none of the currencies in which this installation sells
+// (sold), and nil if it is one of them.
 func CurrencyIssues(path, code string, sold []engine.Currency) []Issue {
 	codes := make([]string, len(sold))
 	for i := range sold {

@@ -19,10 +19,10 @@ import (
 // minimum, maximum, enum and default are in units of the currency, as the number in the request is.
 type Money int64
 
-// moneyDecimals is how many decimals a Money has: as many as any currency.
+// moneyDecimals is how many decimals a Money has: as many as the currency that has the most.
 const moneyDecimals = 3
 
-// MoneyOf returns an amount of minor units that has the given number of decimals.
+// MoneyOf returns the Money for an amount in minor units of a currency with the given number of decimals.
 func MoneyOf(minor int64, decimals int) Money {
 	return Money(engine.Rescale(minor, decimals, moneyDecimals))
 }
@@ -42,7 +42,7 @@ func (m Money) In(path string, decimals int) (int64, error) {
 	return int64(m) / by, nil
 }
 
-// Decimals returns how many decimals the amount needs: 3 if its thousandths are not 0, otherwise 2.
+// Decimals returns how many decimals the amount needs: 3 if the third is not 0, otherwise 2.
 func (m Money) Decimals() int {
 	if m%10 == 0 {
 		return 2
@@ -67,8 +67,8 @@ func (m Money) MarshalJSONTo(enc *jsontext.Encoder) error {
 // maxNumber is the most characters of a number's text. No amount needs more.
 const maxNumber = 64
 
-// parseMoney reads a JSON number's text exactly. It is a problem if the text is no number or is longer than
-// maxNumber, if the number has more than three decimal places, or if it is beyond an int64 of thousandths.
+// parseMoney reads a JSON number's text exactly. It returns a problem if the text is no number or is longer
+// than maxNumber, if the number has more than three decimal places, or if it is beyond an int64 of thousandths.
 func parseMoney(text []byte) (Money, problem) {
 	if len(text) > maxNumber {
 		return 0, problem{IssueType, "must be a number of at most 64 characters"}

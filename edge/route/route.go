@@ -70,7 +70,8 @@ const (
 	TierAdmin    Tier = "admin"    // organizers' work
 )
 
-// Idempotency says how a write recognizes a repeated request and what answers it (docs/rules.md, Idempotency).
+// Idempotency says how a write recognizes a repeated request and how the repeat is answered (docs/rules.md,
+// Idempotency).
 type Idempotency string
 
 // These are the ways to recognize a repeat. GET has none.
@@ -78,8 +79,8 @@ const (
 	// Replay stores the answer with the Idempotency-Key and gives it again, byte for byte, for 24 hours. It does not
 	// store a refusal that a repeat may not get, such as a conflict or an outage.
 	Replay Idempotency = "replay"
-	// ByActor leaves it to the actor, whose state shows that it has done what the Idempotency-Key asks for.
-	// So no answer has to be stored in the database.
+	// ByActor leaves it to the actor, whose state shows what was done under the Idempotency-Key. So no answer
+	// has to be stored in the database.
 	ByActor Idempotency = "actor"
 	// BySender recognizes a repeat by the contents of its body, and reads no Idempotency-Key.
 	BySender Idempotency = "sender"
@@ -123,8 +124,7 @@ type Op struct {
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
 	Spends  bool   // the operation gives away or takes money or tickets, so an AI agent asks its user first
-	// Description is what a caller has to know beyond the Summary, in one or two sentences for the
-	// document. Most rows need none.
+	// Description is what a caller has to know beyond the Summary, in one or two sentences for the document.
 	Description string
 	Tag         string // the operation's group in the document
 	Auth        Auth   // the kinds of credentials that may use it
@@ -282,9 +282,8 @@ func admitRequest[In any](p *plan, c *Call, src Source) (*In, error) {
 	return in, nil
 }
 
-// HandleRaw makes a Handler of f, which reads the unparsed body from Call.Body, because the body's
-// bytes are signed. In has no fields of the body. The media type is for the document; the type that
-// the client declares is ignored.
+// HandleRaw makes a Handler of f, which reads the unparsed body from Call.Body. In has no fields of the body.
+// The media type is for the document; the type that the client declares is ignored.
 func HandleRaw[In, Out any](media string, f func(*Call, *In) (Out, error)) Handler {
 	h := Handle(f)
 	if h.HasBody() {

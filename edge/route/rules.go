@@ -93,9 +93,9 @@ func (t tags) compileChecks(where string, typ reflect.Type) []check {
 	return all
 }
 
-// compileCheck compiles one constraint into a check. The check of a format also replaces the value by its canonical
-// form, if the format has one. A format of a time checks nothing, because reading the time has checked it. It panics
-// on a limit that cannot be parsed and on an unknown format.
+// compileCheck compiles one constraint into a check. The check of a format also replaces the value by its
+// canonical form, if the format has one. A format of a time checks nothing, because reading the time has
+// checked it. It panics on a limit or an allowed value that cannot be parsed, and on an unknown format.
 func (t tags) compileCheck(where string, typ reflect.Type, key, text string) check {
 	switch key {
 	case "minLength":

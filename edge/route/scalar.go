@@ -302,8 +302,8 @@ func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
 	s.set(d, v, text)
 }
 
-// set reads the text into v and then applies all checks. It reports every check that fails; but if the text cannot be
-// read, it reports only that and leaves v as it was.
+// set reads the text into v and then applies all checks. It reports every check that fails, or only that the
+// text cannot be read.
 func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	if p := s.kind.set(v, text); p != none {
 		d.reportIssue(p)

@@ -68,9 +68,9 @@ func (m *Master) ParseFollow(token string) (org, ends int64, address, name strin
 	return int64(binary.BigEndian.Uint64(text)), int64(binary.BigEndian.Uint64(text[8:])), address, name, ok //nolint:gosec // they were
 }
 
-// ReplyAddress returns the end of the part before the "@" of the address for replies to a broadcast, or to another
-// mail with that id. Each recipient has another one, which nobody else can guess, so it tells which mail a reply
-// answers.
+// ReplyAddress returns what the part before the "@" ends with in the address for replies to a mail. broadcast
+// is the id of a broadcast or of another mail. Each recipient has another address, which nobody else can guess,
+// so it tells which mail a reply answers.
 func (m *Master) ReplyAddress(broadcast [16]byte, address string) string {
 	sum := sign(m.customers, append(append([]byte("reply/"), broadcast[:]...), address...))
 	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)
