@@ -68,8 +68,8 @@ type BatchVerdicts struct {
 	Results []BatchVerdict `json:"results" description:"One verdict for each scan that was sent, in the same order."`
 }
 
-// BatchVerdict is the verdict on one scan of a batch. The device had let the person through already, so a
-// denial only says that this was wrong.
+// BatchVerdict is the verdict on one scan of a batch. The device has decided already, so the verdict only says
+// whether that was right.
 type BatchVerdict struct {
 	Index            int     `json:"index" description:"The place of the scan in the request, from 0."`
 	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"success is an admission or an exit; anything else says that the person was let in wrongly, and why; denied_not_inside, that somebody went out who had not come in."`

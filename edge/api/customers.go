@@ -110,7 +110,7 @@ type Note struct {
 	CreatedAt time.Time `json:"createdAt" description:"When it was written."`
 }
 
-// TagApplied says how many of the tickets that a request has tagged have the tag now: all, also if they had it before.
+// TagApplied says how many tickets a request has tagged, also counting those that had the tag before.
 type TagApplied struct {
 	Tag     string `json:"tag" description:"The tag as it is kept."`
 	Tickets int64  `json:"tickets" description:"How many of these tickets have it now, with those that had it before."`

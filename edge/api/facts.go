@@ -65,8 +65,8 @@ type (
 		Order   OrderRecord    `json:"order" description:"The order as it was completed."`
 		Tickets []IssuedTicket `json:"tickets" description:"Its tickets with their codes."`
 	}
-	// IssuedTicket is a ticket with its code and one QR payload. The payload is the one of the time at which
-	// the fact was written, so it is out of date soon.
+	// IssuedTicket is a ticket with the QR payload of the time at which the fact was written, which is out of
+	// date soon.
 	IssuedTicket struct {
 		TicketRecord
 		QR          string `json:"qr" description:"The QR payload as it was when this was told; it rotates."`

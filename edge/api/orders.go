@@ -157,7 +157,7 @@ type PayPalNotice struct {
 	Signature   string `header:"Paypal-Transmission-Sig" maxLength:"500" description:"The signature over the delivery, its time, our webhook and the body, which PayPal checks when we ask."`
 }
 
-// Received says to a provider that its notice is stored durably and need not be sent again.
+// Received acknowledges a notice, so that the provider does not send it again.
 type Received struct {
 	Received bool `json:"received" description:"Always true: the notice is durable, and need not be sent again."`
 }

@@ -15,7 +15,7 @@ type ImportStatement struct {
 	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
-// ImportedStatement counts the lines of a statement by what they pay for.
+// ImportedStatement counts the lines of a statement, by what came of them.
 type ImportedStatement struct {
 	Lines         int `json:"lines" description:"How many lines of the statement are money that came in."`
 	Repeated      int `json:"repeated" description:"How many of them were known already, from a statement before or by hand, and are booked once."`

@@ -1,7 +1,7 @@
 package api
 
-// RefundAll starts a run that refunds all paid orders of an event. The run skips an order if nothing of it can be
-// refunded, such as an order with a ticket that was used.
+// RefundAll starts a run that refunds all paid orders of an event. The run skips an order that can't be
+// refunded, such as one with a ticket that was used.
 type RefundAll struct {
 	ID     string `path:"id" format:"id" maxLength:"128"`
 	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The venue is closed." description:"Why; the buyers read it."`

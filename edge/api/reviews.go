@@ -47,7 +47,7 @@ type ModeratedReview struct {
 	Hidden bool `json:"hidden" description:"True if neither the public list nor its numbers have the review."`
 }
 
-// Reviews is a page of an event's reviews, with the number and the mean of all its reviews.
+// Reviews is a page of an event's reviews, with figures about all reviews of the event.
 type Reviews struct {
 	Items      []Review  `json:"items" description:"The reviews of this page, the newest first."`
 	NextCursor *string   `json:"nextCursor" description:"What the next page takes as its cursor, opaque; null on the last page."`

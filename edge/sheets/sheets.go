@@ -90,7 +90,7 @@ func Open(text string, columns ...string) (r *Reader, ok bool, err error) {
 	return nil, false, err
 }
 
-// find notes where in the header each of the columns is, the first cell that has its name in upper or lower case. It
+// find notes for each of the columns the first cell of the header that has its name, in upper or lower case. It
 // returns false if a column is missing.
 func (r *Reader) find(header, columns []string) bool {
 	for _, name := range columns {

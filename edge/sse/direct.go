@@ -9,8 +9,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// piece is the most bytes that one write sends. Each write has a new deadline, so that a viewer on a slow line
-// is not cut off during a large snapshot.
+// piece is the most bytes that writeItem writes at once. Each such write has a new deadline, so that a viewer
+// on a slow line is not cut off during a large snapshot.
 const piece = 16 << 10
 
 // write sends a viewer's stream until the stream ends, on a goroutine of its own. If the viewer has left, the

@@ -171,8 +171,8 @@ func awaitSignal[T any](t *topic, signal <-chan T) bool {
 	}
 }
 
-// takeChanges makes a frame of what has changed. It makes a snapshot too if a viewer wants one and there is none
-// yet, or only one that is older than snapshotLife.
+// takeChanges makes a frame of what has changed. It makes a snapshot too if a viewer wants one and there is
+// none, or only one that is older than snapshotLife.
 func (t *topic) takeChanges(now time.Time) {
 	st := *t.state.Load()
 	whole := t.wanted.Load() && (st.snapshot == nil || now.Sub(st.made) >= snapshotLife)

@@ -94,8 +94,8 @@ func newShard(h *Hub) (*shard, error) {
 	return s, nil
 }
 
-// release closes the shard's own descriptors. The shard's goroutine calls it last, so
-// nobody writes to a closed signal: handWork has seen closed by then.
+// release closes the shard's own descriptors. A shard that runs calls it last, when handWork takes no more
+// work, so that nobody writes to a closed signal.
 func (s *shard) release() {
 	_ = unix.Close(s.epoll) // nobody else uses it
 	_ = unix.Close(s.signal)
@@ -204,8 +204,8 @@ func (s *shard) run() {
 	}
 }
 
-// handleEvent handles what epoll reports about one descriptor. A viewer that is not blocked
-// has nothing waiting, so the report that it can be written is ignored.
+// handleEvent handles what epoll reports about one descriptor. A viewer that is not blocked has nothing
+// waiting, so the report that it takes bytes is ignored.
 func (s *shard) handleEvent(e *unix.EpollEvent) {
 	if int(e.Fd) == s.signal {
 		return // run calls serveWork in any case

@@ -150,9 +150,10 @@ func toUTF8(file []byte) []byte {
 	return decoded
 }
 
-// parseAmount reads a decimal number as minor units of a currency. point is the character before
-// the decimals, and thousands the one that may stand between the digits of thousands. It refuses an
-// unknown currency, and more decimals than the currency has unless they are zeros.
+// parseAmount reads a decimal number as minor units of a currency. point is the character before the decimals,
+// and thousands the one that may stand between the digits of thousands. It refuses a text that is no such
+// number, an amount above 1e15, an unknown currency, and more decimals than the currency has unless they are
+// zeros.
 func parseAmount(text, currency string, point, thousands byte) (int64, error) {
 	if _, ok := engine.CurrencyOf(currency); !ok {
 		return 0, fmt.Errorf("currency %q", currency)

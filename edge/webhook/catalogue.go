@@ -73,8 +73,7 @@ var Catalogue = []Type{
 }
 
 // Internal lists the facts that never become public facts, each with the reason. Of the facts that Catalogue
-// names, some don't become public either: those with a status for which there is no type, such as an order that
-// expired.
+// names, some don't become public either, such as the end of an order that expired.
 var Internal = map[string]string{
 	"event.removed":             "a draft that nobody bought of; no type says so",
 	"event.offered":             "what a ticket type tells its event",

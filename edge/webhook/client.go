@@ -26,7 +26,7 @@ const (
 	headerMax   = 16 << 10         // most bytes of the answer's headers
 	answerMax   = 64 << 10         // most bytes of the answer's body that are read
 	errorMax    = 1 << 10          // most bytes of the body that are stored if the answer is not 2xx
-	takenMax    = 128              // most bytes of the body that are stored if it is, because most are and each is kept for a month
+	takenMax    = 128              // most bytes of the body that are stored if it is 2xx, as most are: each is kept for a month
 )
 
 // The outcomes of an attempt, for metrics.
@@ -119,8 +119,8 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 	return a
 }
 
-// describeFailure describes an error in words that tell the endpoint's owner what to do.
-// The error's own text is not used, because it may reveal addresses of our own network.
+// describeFailure describes an error in words that tell the endpoint's owner what to do. Only a certificate's
+// error is quoted, because the text of another may reveal addresses of our own network.
 func describeFailure(err error) (outcome, text string) {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError

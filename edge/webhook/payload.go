@@ -37,8 +37,8 @@ func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
-// Build makes the public facts of one fact as drafts, in the catalogue's order: for each type that applies one
-// or, such as ticket.created, several. It returns none if no type applies.
+// Build makes the public facts of one fact as drafts, in the catalogue's order: one for each type that applies,
+// or several, as of ticket.created. It returns none if no type applies.
 func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	var tellings []publicfacts.Draft
 	m := making{Enriched: s, teller: t}
