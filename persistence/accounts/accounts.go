@@ -163,8 +163,8 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 	return nil
 }
 
-// Prune deletes codes, links, names, challenges, sessions and changes of credentials that ended so long ago that
-// no method reads them any more.
+// Prune deletes rows that have outlived their use: codes, links, noted names, challenges, numbers of commands,
+// sessions and changes of credentials.
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		// The limits of mails to an address look back by sendTime, so these rows are kept for longer than that.

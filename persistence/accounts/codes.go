@@ -13,8 +13,7 @@ import (
 const (
 	CodeLife  = 10 * time.Minute // how long a login code may be used
 	codeTries = 5                // how often a code may be tried, counted apart for tries with and without its nonce
-	// These limit the mails to one address, both login codes and password resets, so that its owner
-	// is not flooded.
+	// These limit the mails of one kind to one address, so that its owner is not flooded.
 	sendPause = time.Minute // the shortest time between two mails
 	sendMax   = 5           // how many mails may be sent in a sendTime
 	sendTime  = time.Hour

@@ -109,8 +109,8 @@ func claimAccount(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err e
 	return true, endOthersAccess(ctx, tx, user)
 }
 
-// empty marks an account as proven, removes everything that can sign in to it (password, second factor, recovery codes,
-// links) and ends its sessions.
+// empty marks an account as proven, removes its password, second factor, recovery codes and confirmation links,
+// and ends its sessions.
 func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	for _, sql := range []string{
 		`UPDATE users SET email_verified = true, password_hash = '', totp_active = false, totp_secret = NULL WHERE id = $1`,

@@ -143,7 +143,7 @@ func signOut(ctx context.Context, tx pgx.Tx, user int64) error {
 	return nil
 }
 
-// Sessions returns the user's sessions that have not ended, the last used first.
+// Sessions returns at most sessionsMax of the user's sessions that have not ended, the last used first.
 func (s *Store) Sessions(ctx context.Context, user int64) ([]Session, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, client_address, user_agent, created_at, last_used_at, least(idle_expires_at, expires_at)
 		FROM sessions s WHERE usr = $1 AND `+sessionLives+` ORDER BY last_used_at DESC, id LIMIT $2`, user, sessionsMax) // CollectRows returns its error

@@ -145,8 +145,8 @@ func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	return nil
 }
 
-// Disable turns a user's second factor off and deletes its recovery codes. f is the factor's last use; if it has been
-// used before, nothing changes. Sign-ins that wait for a second factor have to begin again.
+// Disable turns a user's second factor off and deletes its recovery codes. It uses up f; if f has been used
+// before, nothing changes. Sign-ins that wait for a second factor have to begin again.
 func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := f.acceptCode(ctx, tx, user); err != nil {

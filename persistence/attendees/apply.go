@@ -95,9 +95,9 @@ WHERE t.event_id = $1 AND a.event_id IS NULL AND t.order_id > $2 ORDER BY t.orde
 	}
 }
 
-// write updates the rows of some orders' tickets, the rows of their customers, and the addresses in them that are not
-// their buyers' (naming), from the orders' records. A ticket's holder, name and address are overwritten only if the
-// holder has changed. Orders without a row are skipped.
+// write writes what the orders' records say: the rows of their tickets and of their customers, and the
+// addresses that are not their buyers' (naming). A ticket's holder, name and address are overwritten only if
+// the holder has changed. Orders without a row are skipped.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
 	// Name and address are overwritten only when the holder changes. Otherwise an organizer may
 	// have corrected them, and a correction must not be lost because some other fact about the

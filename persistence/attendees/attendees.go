@@ -53,8 +53,8 @@ type Held struct {
 	Order *order.Order
 }
 
-// selectHeld sorts in the order of the index, so that Postgres reads no more rows than it returns.
-// An empty holder is no person.
+// selectHeld sorts in the order of the index, so that Postgres reads few more rows than it returns. An empty
+// holder is no person.
 const selectHeld = `
 SELECT a.issued_at, a.event_id, a.serial, o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id

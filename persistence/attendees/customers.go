@@ -22,7 +22,7 @@ type Customer struct {
 	Key     string
 	Email   string // in lower case
 	Name    string
-	FirstAt int64 // when the first and the last order with their tickets were completed
+	FirstAt int64 // when the first and the last order that names them were completed
 	LastAt  int64
 	Orders  int64
 	Tickets int64 // how many tickets they hold, whatever their status
@@ -44,8 +44,8 @@ type customer struct {
 	at          int64 // unix milliseconds
 }
 
-// customersOf returns the people whom a completed order names as its buyer or as a holder. Each
-// address comes once, with the first name that the order has for it.
+// customersOf returns the people whom a completed order names as its buyer or as a holder. Each address comes
+// once, with the name that the order has first for it.
 func customersOf(o *order.Order) []customer {
 	if o.FirstTicket == 0 || !o.HasSoundSize() {
 		return nil

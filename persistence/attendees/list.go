@@ -38,8 +38,8 @@ type Filter struct {
 	Since     time.Time // leaves out attendees that have not changed since; zero: none
 }
 
-// attendeeColumns begin in the order in which collectAttendees scans them. A check-in changes an
-// attendee too, so the time of the last change is the later one of both.
+// attendeeColumns are in the order in which collectAttendees scans them. A check-in changes an attendee too, so
+// the time of the last change is the later one of both.
 const attendeeColumns = `
 SELECT a.event_id, a.serial, a.name, a.email, a.tags, t.status, t.checked_in_at, coalesce(t.gate, ''), greatest(a.updated_at, t.checked_in_at), o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id

@@ -98,8 +98,8 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 	return r, nil
 }
 
-// auditEvent replays the streams of one event and compares their totals. A wallet's stream is among
-// them if its organization has the same number as the event; it is only checked by itself.
+// auditEvent replays the streams of one event and compares their totals. Streams of an organization, such as
+// its wallets', are among them if it has the same number as the event; these are only checked by themselves.
 func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.Stream) error {
 	var ledger *event.State
 	var stocks []*inventory.State

@@ -28,8 +28,8 @@ func OpenDisk(dir string) (*Disk, error) {
 	return &Disk{root}, nil
 }
 
-// Put copies the file into the directory. When it returns, the file and its name are on the disk, and so are the
-// folders that lead to it.
+// Put copies the file into the directory. After a success, the file, its name and the folders that lead to it
+// are on the disk.
 func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 	if err := d.root.MkdirAll(filepath.Dir(key), 0o700); err != nil {
 		return fmt.Errorf("store %s: %w", key, err)

@@ -14,7 +14,7 @@ import (
 
 const (
 	partBytes = 64 << 20 // bytes of a part; an object of S3 has at most 10,000 parts
-	attempts  = 3        // how often a request is tried that fails for a reason that may pass
+	attempts  = 3        // how often a request that fails for a passing reason is tried
 )
 
 // S3 stores files in a bucket of an S3-compatible store.

@@ -35,14 +35,13 @@ func (s *Store) Own(ctx context.Context, org int64, ids []int64) ([]int64, error
 }
 
 const (
-	unnamedDays   = 7   // days for which a file is kept that nothing names
+	unnamedDays   = 7   // days for which a file that nothing names is kept
 	unfinishedFor = "1" // hours after which a file that is not ready counts as given up
 	atATime       = 100 // most files that are looked for at once
 )
 
-// silent are the tables in which findNamed does not look. The first ones have facts, or what was
-// published about facts: they name files for ever, even after nobody needs these. The others are
-// big and name none.
+// silent are the tables in which findNamed does not look. Those that hold facts, or what was published about
+// facts, name a file for ever. The others are big and name none.
 var silent = []string{
 	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
 	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "receipts", "wallet_entries", "river_job", "requests",
@@ -116,7 +115,7 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	return slices.Compact(found), nil
 }
 
-// Forget removes the row of a file whose bytes are gone. It leaves a file alone that is ready.
+// Forget removes the row of a file whose bytes are gone. It leaves a file that is ready.
 func (s *Store) Forget(ctx context.Context, id int64) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM media WHERE id = $1 AND NOT ready`, id); err != nil {
 		return fmt.Errorf("forget media: %w", err)

@@ -120,8 +120,8 @@ func (s *Store) used(ctx context.Context, q persistence.Querier, org int64) (use
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
 }
 
-// drawID draws a random number of 52 bits. Nobody can guess it, and every JSON reader keeps it exactly, because a
-// float holds whole numbers of up to 53 bits.
+// drawID draws a random number below 2^52. Nobody can guess it, and every JSON reader keeps it exactly, because
+// a float holds whole numbers of up to 53 bits.
 func drawID() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])                                  // never fails

@@ -2,9 +2,9 @@
 // visible. Webhooks are fanned out from here, and the pull feed reads them.
 //
 // It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates. Facts that no actor owns
-// come in through Tell alone. Apply is called by the follower "facts", or by a consumer of Kafka, within the
-// transaction that moves its position. So a fact is published exactly once, and sinks act on it exactly once
-// too. A Catalogue, which edge/webhook has, decides what is published about a fact, if anything.
+// come in through Tell and TellAlone. Apply is called by the follower "facts", or by a consumer of Kafka,
+// within the transaction that moves its position. So a fact is published exactly once, and sinks act on it
+// exactly once too. A Catalogue, which edge/webhook has, decides what is published about a fact, if anything.
 //
 // A payload is made of the read model's records. The read model is another follower, so Apply waits until it has
 // passed the batches. Records may then be from a later moment than the fact; what the fact itself says overrides
@@ -46,7 +46,7 @@ type Fact struct {
 	Aggregate string // the stream's name, e.g. event/42/42
 	Seq       int64  // within the stream
 	At        time.Time
-	Data      json.RawMessage // the records that answers show, without secrets
+	Data      json.RawMessage // the records that answers show
 }
 
 // Sink acts on facts in the transaction that publishes them.
@@ -83,7 +83,8 @@ type Draft struct {
 	Data json.RawMessage
 }
 
-// Vault seals the payloads that the table keeps, because they contain the codes of tickets (*secrets.Master).
+// Vault seals the payloads that the table keeps (*secrets.Master), because they contain people's addresses and
+// QR payloads of tickets.
 type Vault interface {
 	Seal(label string, context, text []byte) []byte
 	Open(label string, context, sealed []byte) ([]byte, error)
@@ -104,7 +105,7 @@ func New(pool *pgxpool.Pool, from *journal.Reader, vault Vault, teller Catalogue
 	return &Store{pool: pool, journal: from, vault: vault, catalogue: teller, sinks: sinks}
 }
 
-// idLetters are the digits and small letters without i, l, o and u, which people mistake for others.
+// idLetters are the digits and small letters of Crockford's base 32, which leaves out i, l, o and u.
 var idLetters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // ID returns a public fact's id: "evt_" and 26 characters, always the same for the n-th public fact

@@ -37,9 +37,8 @@ WHERE r.order_id >= $2 AND r.order_id < $3 AND r.status = 'processed' AND $1::bi
 WHERE t.event_id = $1 AND t.checked_in_at IS NOT NULL AND $2::uuid < $3::uuid AND $4::smallint[] IS NOT NULL GROUP BY 1`,
 }
 
-// Series counts a metric of an event by intervals (hour, day, week or month) of a time zone. It
-// returns at most limit intervals, the newest ones but in the order of time, and leaves out
-// intervals in which nothing happened.
+// Series counts a metric of an event by intervals (hour, day, week or month) of a time zone. It returns at most
+// limit intervals, the newest ones, in the order of time, and leaves out intervals in which nothing happened.
 func (m *Model) Series(ctx context.Context, number int64, metric, interval, zone string, limit int) ([]Point, error) {
 	// Ids of orders are sorted by their event's number, so an event's orders are all between these two.
 	first, next := engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))

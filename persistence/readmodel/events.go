@@ -244,8 +244,9 @@ type Place struct {
 // PlaceOf returns the place of an event, to ask for the page after it.
 func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
-// DiscoverEvents lists a page of the published public events, those that begin soonest or, if Ranked, those that fit the
-// search best first. It ranks only the maxRanked of them that begin soonest. A search without any word finds nothing.
+// DiscoverEvents lists a page of the published public events. The first is the one that begins soonest or, if
+// Ranked, the one that fits the search best. It ranks only the maxRanked events that begin soonest. A search
+// without any word finds nothing.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
 	// The index events_discovery has these conditions. Postgres uses it only if a query repeats them.
@@ -347,9 +348,9 @@ const (
 	maxBegun = 32 // words that a beginning may stand for, before it is looked for as a beginning
 )
 
-// findWords lists, for each word of a search, the words of events that begin with it (false), and
-// the words that it may be a misspelling of (true). The second part leaves out words of one or two
-// letters and numbers, because too many words are near to them.
+// findWords lists, for each word of a search, the words of events that begin with it (false), and the words
+// that it may be a misspelling of (true). The second part leaves out numbers, and words of one or two letters,
+// because too many words are near to them.
 const findWords = `
 SELECT a.n, b.word, false FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n),
   LATERAL (SELECT word FROM search_words WHERE word >= a.word COLLATE "C" AND word < a.word || U&'\+10FFFF' COLLATE "C" ORDER BY word LIMIT $2) b

@@ -15,7 +15,7 @@ import (
 type Holding struct {
 	Event  int64
 	Serial uint32
-	// Version counts how often the ticket has changed hands, from 1.
+	// Version is 1 for the ticket's first holder, and one more for each later one.
 	Version byte   // holder version
 	Name    string // name of the buyer, if the holder has bought the ticket; otherwise ""
 }

@@ -118,8 +118,9 @@ ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 	return list, nil
 }
 
-// RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again. It changes
-// nothing and returns false while somebody has claimed the refund (ClaimRefund), who may be sending it right now.
+// RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again.
+// While the refund is claimed (ClaimRefund), it changes nothing and returns false, because the claimer may be
+// sending it right now.
 func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int, now time.Time) (bool, error) {
 	const retry = `
 UPDATE refunds SET not_before = NULL, failures = 0, stuck = false, claimed_until = NULL

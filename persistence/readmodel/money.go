@@ -157,8 +157,8 @@ func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) 
 }
 
 // PaymentsDue lists at most limit attempts about which the sweep is to ask the provider. Those that have been
-// due for the longest time come first. Besides open attempts, expired, cancelled and underpaid ones are listed,
-// because their money may still come. CheckPayment then sets when to ask again.
+// due for the longest time come first. Besides open attempts it lists others whose money may still come
+// (isUnsettled). CheckPayment then sets when to ask again.
 func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([]Payment, error) {
 	const due = `SELECT ` + paymentColumns + ` FROM payments WHERE next_check <= $1 ORDER BY next_check LIMIT $2`
 	rows, _ := m.pool.Query(ctx, due, before, limit) // CollectRows returns its error
@@ -182,7 +182,7 @@ func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Ti
 // Refund is a refund that the sweep sends through a provider.
 type Refund struct {
 	Order     engine.OrderID
-	Position  int // its place in the order's list of refunds, which together with Order names it
+	Position  int // its place in the order's list of refunds
 	Provider  string
 	Failures  int        // attempts to send it that the provider failed or declined
 	notBefore *time.Time // the row's time when it was read: ClaimRefund takes the refund only if it is still the same

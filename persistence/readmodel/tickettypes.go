@@ -13,8 +13,9 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// typeFact queues the statement that applies a fact to a ticket type's row: it makes the row or, for an update, raises
-// its revision. Other facts don't change the row. A type that can't be sold because it has no seats counts as hidden.
+// typeFact queues the statement that applies a fact to a ticket type's row: it makes the row, or changes it and
+// raises its revision. Other facts don't change the row. A type that can't be sold because it has no seats
+// counts as hidden.
 func (w *Writer) typeFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
 INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision, sold_out)

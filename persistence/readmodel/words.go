@@ -37,9 +37,9 @@ func readSpellings(table string) map[rune]string {
 // words would take a dictionary.
 var unparted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// wordsOf lists a text's words in the one form in which events have them and searches ask for them: in lower case,
-// without accents, and in Latin letters where latin knows the letter. Each sign of a script without spaces (unparted) is
-// a word. A longer word is cut after maxWord characters.
+// wordsOf lists a text's words in the one form in which events have them and searches ask for them: in lower
+// case, without accents, and in Latin letters where latin knows the letter. Each sign of a script without
+// spaces (unparted) is a word. A word is cut after maxWord characters.
 func wordsOf(s string) []string {
 	var all []string
 	var word []rune
@@ -102,7 +102,7 @@ func searchColumns(d *event.Details) searched {
 type asked struct {
 	words  []string
 	needed []string   // the words that an event must have
-	begun  [][]string // for each needed word, the words of events that begin with it; nil: too many
+	begun  [][]string // for each needed word, the words of events that begin with it; nil: the word is looked for as a beginning
 	near   [][]string // for each needed word, the words of events that it may be a misspelling of
 }
 

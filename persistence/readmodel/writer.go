@@ -33,8 +33,8 @@ type Writer struct {
 	later   []laterFact              // facts about orders that have to be read from the table first
 	scans   []scan
 	ledgers ledgers
-	// batch has the statements about what changes rarely. created and minted are the new orders and tickets, which a
-	// rush makes by the thousand, and which go by COPY.
+	// created and minted are the new orders and tickets, which a rush makes by the thousand, and which go by
+	// COPY. batch has the other statements.
 	batch   *pgx.Batch // statements for SendBatch
 	created rows
 	minted  rows
@@ -66,8 +66,8 @@ type scan struct {
 	gate   string
 }
 
-// Apply writes the facts of some batches, within the follower's transaction. First it collects what changes in
-// memory, so that an order with many facts is read and written once.
+// Apply writes the facts of some batches, within the follower's transaction. First it collects in memory what
+// changes, so that an order with many facts is read and written once.
 func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	w.reset()
 	for i := range batches {
