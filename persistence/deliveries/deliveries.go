@@ -102,7 +102,7 @@ const (
 	Succeeded = "succeeded" // answered 2xx
 	Failed    = "failed"    // will be sent again
 	Exhausted = "exhausted" // failed for the last time
-	Cancelled = "cancelled" // will not be sent (again): its endpoint takes nothing any more, or a replay has taken its place
+	Cancelled = "cancelled" // will not be sent (again): its endpoint takes nothing any more, its fact is gone, or a replay has taken its place
 )
 
 // Delivery is one public fact on its way to one endpoint, with the outcome of the last attempt. The

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Record stores the outcomes of attempts, by endpoint and in the order in which the attempts ended,
-// and ends the holder's leases on these endpoints. An endpoint that wants nothing more, or that has
-// exhausted too many deliveries in a row, is disabled, and a job tells its owners. For an endpoint
-// without results only the lease ends. If Record fails, the deliveries are sent again, which
-// receivers must expect anyway.
+// Record stores the outcomes of attempts, by endpoint and in the order in which the attempts ended, and ends
+// the holder's leases on these endpoints. An endpoint that wants nothing more, or that has exhausted too many
+// deliveries in a row, is disabled, and a job tells its owners. For an endpoint without results only the lease
+// ends. If no repeat of a failed Record succeeds, the deliveries are sent again, which receivers must expect
+// anyway.
 func (s *Store) Record(ctx context.Context, holder string, results map[int64][]Result) error {
 	// The commit does not wait for the disk, because nothing would be gained: an outcome that a
 	// crash forgets is like one that was never recorded.

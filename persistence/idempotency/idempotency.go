@@ -1,6 +1,6 @@
 // Package idempotency owns the plain table of answers to repeated requests. The edge's middleware uses it for
-// every write that has an Idempotency-Key. Orders and scans do without the table, because their actors recognize
-// repeats themselves. The package has no goroutine.
+// writes with an Idempotency-Key. Writes whose actors recognize repeats themselves, such as orders and scans,
+// do without the table. The package has no goroutine.
 package idempotency
 
 import (

@@ -30,8 +30,8 @@ const (
 	// CapWindow is how long it takes until a cap that is used up is completely free again. Places
 	// become free one by one during that time.
 	CapWindow = time.Hour
-	// NewCap is how many such mails an organization causes in a day of UTC until somebody has paid
-	// an order of it. A registration costs nothing, and the mails leave under our name.
+	// NewCap is how many such mails an organization causes in a day of UTC until its mailbox is proven and
+	// somebody has paid an order of it. A registration costs nothing, and the mails leave under our name.
 	NewCap = 100
 	// AskedCap is how many mails in a day of UTC may leave about such an organization because
 	// somebody has entered an address to follow it or to wait for its tickets. The organization

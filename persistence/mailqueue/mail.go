@@ -17,8 +17,8 @@ import (
 // text.
 type Template string
 
-// These are all mails. Those for which Bulk returns true carry a List-Unsubscribe (RFC 8058); the
-// others are transactional: each answers what its reader has done or bought.
+// These are all mails. Those for which Bulk returns true carry a List-Unsubscribe (RFC 8058); the others are
+// transactional.
 const (
 	LoginCode         Template = "login_code"
 	PasswordReset     Template = "password_reset"
@@ -64,9 +64,9 @@ const Reminder = "reminder"
 const Granted = "granted"
 
 // These are River's queues for the jobs. Each has workers of its own, so that a flood in one queue does not
-// delay the mails of another. Somebody waits at a screen for a mail of the prompt queue. Orders cause the mails
-// of the order queue, thousands of them in a rush. Mails of the bulk queue go to audiences, and nobody waits for
-// them.
+// delay the mails of another. Mails of the prompt queue are few, and somebody may wait for one at a screen.
+// Orders cause the mails of the order queue, thousands of them in a rush. Mails of the bulk queue go to
+// audiences, and nobody waits for them.
 const (
 	promptQueue = "mail_prompt"
 	orderQueue  = "mail_order"
@@ -93,9 +93,9 @@ type terms struct {
 	life     time.Duration // how long the mail is still tried, counted from when it may be sent
 }
 
-// table has the terms of each Template, and every Template needs a row. A mail without a row is
-// taken for one that a node of a later release has queued, and waits for such a node
-// (sender.leaveMail). Mails with a secret in them live as long as the secret is valid.
+// table has the terms of each Template, and every Template needs a row. A mail without a row is taken for one
+// that a node of a later release has queued, and waits for such a node (sender.leaveMail). A mail with a secret
+// in it lives no longer than the secret is valid.
 var table = map[Template]terms{
 	LoginCode:         {promptQueue, ticketsFirst, accounts.CodeLife},
 	PasswordReset:     {promptQueue, ticketsFirst, accounts.ResetLife},
@@ -211,8 +211,8 @@ func (l *Mail) numberMail() {
 // Kind names the jobs.
 func (Mail) Kind() string { return "mail" }
 
-// InsertOpts sends a mail to the queue of its Template, with the Template's priority. MaxAttempts
-// leaves room for every pause; the mail's life ends most mails earlier.
+// InsertOpts sends a mail to the queue of its Template, with the Template's priority. MaxAttempts leaves room
+// for every pause; the mail's life is mostly over earlier.
 func (l Mail) InsertOpts() river.InsertOpts {
 	t := table[l.Template]
 	return river.InsertOpts{Queue: t.queue, Priority: t.priority, MaxAttempts: len(pauses) + 1}

@@ -96,10 +96,10 @@ func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
 // later attempts.
 func pauseAfter(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
 
-// Work makes one attempt to write and send a mail, and decides what happens to the mail afterwards:
-// done, put off (a cap holds it up, or this release does not know its template), repeated after a failure, or given up
-// (undeliverable, or its life is over or would be before the next attempt). Nobody waits for mails of the other queues
-// than promptQueue, so those wait a moment while the node is busy.
+// Work makes one attempt to write and send a mail, and decides what happens to the mail afterwards: done, put
+// off (a cap holds it up, or this release does not know its template), repeated after a failure, or given up
+// (undeliverable, or its life is over or would be before the next attempt). While the node is busy, mails of
+// the queues other than promptQueue wait a moment first.
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	terms, known := table[l.Template]

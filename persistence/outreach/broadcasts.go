@@ -164,8 +164,8 @@ func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after strin
 	return list, nil
 }
 
-// IsWaiting reports whether a recipient has not got a broadcast yet. A worker asks before it sends
-// a mail that it may have sent in an earlier attempt.
+// IsWaiting reports whether the end of a broadcast's mail to a recipient is not noted yet. A worker asks before
+// it sends a mail that it may have sent in an earlier attempt.
 func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string) (waiting bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM broadcast_recipients WHERE broadcast = $1 AND email = $2 AND status = 'waiting')`
 	if err := s.pool.QueryRow(ctx, find, broadcast, email).Scan(&waiting); err != nil {
