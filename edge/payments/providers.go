@@ -1,8 +1,8 @@
 // Package payments has the list of payment providers, and opens those that have an account: Gateways begin a charge,
 // ask for its outcome, return money, and check that an inbound notice is genuine.
 //
-// The pay, verify and refund handlers and the background sweeps of edge call it. It starts no goroutine. Gateways.Close
-// closes the idle connections once nobody calls any more.
+// Handlers and background sweeps of edge call it. It starts no goroutine. Gateways.Close closes the idle
+// connections once nobody calls any more.
 //
 // To add a provider, write a package with its adapter and add one row to Providers.
 package payments
@@ -38,7 +38,7 @@ type Definition struct {
 	// Window is how long the provider lets a buyer pay. An order's own window is extended to it,
 	// once.
 	Window time.Duration
-	// Open makes the adapter, or returns ErrNotConfigured.
+	// Open makes the adapter. It returns ErrNotConfigured if there is no account.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error)
 }
 

@@ -62,8 +62,7 @@ func (l Limits) LevelOf(r Room) Level {
 	}
 }
 
-// every is the time between two looks. A rush writes some 10 MB in that time, which Reserve must
-// exceed. It is also the longest time until a node sells again after room has been made.
+// every is the time between two looks. Reserve must exceed what a rush writes in that time, some 10 MB.
 const every = 250 * time.Millisecond
 
 // Config says which directory is watched, and its limits.

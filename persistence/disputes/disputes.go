@@ -1,9 +1,9 @@
 // Package disputes keeps the payments that buyers want back through their banks, as the payment providers report
 // them. It owns the table disputes, and has no goroutines.
 //
-// A provider reports a dispute more than once and in any order. The dispute has one row here. A row that is won
-// or lost never becomes open again. The mails about a dispute are queued in the transaction that inserts its
-// row.
+// A provider may report a dispute more than once, and in any order. Each dispute has one row here. A row that
+// is won or lost never becomes open again. If a dispute is open when its row is inserted, the same transaction
+// queues the mails about it.
 package disputes
 
 import (

@@ -17,8 +17,8 @@ type Store struct{ pool *pgxpool.Pool }
 // New returns the store of a pool's database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Opened reports whether the content of any ticket in a range was opened. The range has as many tickets as
-// tickets says, and begins with the serial first.
+// Opened reports whether the content of any ticket in a range of an event's serials was opened. The range
+// begins with first, and has as many serials as tickets says.
 func (s *Store) Opened(ctx context.Context, event int64, first uint32, tickets int64) (opened bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM downloads WHERE event_id = $1 AND serial >= $2 AND serial < $3)`
 	if err := s.pool.QueryRow(ctx, find, event, int64(first), int64(first)+tickets).Scan(&opened); err != nil {

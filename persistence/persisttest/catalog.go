@@ -49,9 +49,9 @@ var Sought = []struct{ Title, tags, short, venue, city, Search string }{
 // have far lower numbers.
 const catalogNumbers = 1_000_000
 
-// FillCatalog writes n events of an organization, in ten languages, and the sought ones among them. They are on sale
-// and start soon after a moment. It writes them as a release without search did, so that readmodel.FillSearch has to
-// make them searchable.
+// FillCatalog writes n events of an organization, in ten languages, and spreads the sought ones among them; n
+// is a multiple of their number. The events are on sale and begin after the time start. It writes them as a
+// release without search did, so that readmodel.FillSearch has to make them searchable.
 func FillCatalog(t testing.TB, pool *pgxpool.Pool, org int64, start time.Time, n int) {
 	t.Helper()
 	// The seed is constant, so that every run searches the same events.

@@ -1,6 +1,6 @@
-// Package persisttest gives tests real stores: a Postgres for each test process with a database for
-// each test, and an S3 server. It also has the suites that every implementation of a store must
-// pass. Only tests import it; their TestMain calls Main, which stops the server.
+// Package persisttest gives tests real stores: a Postgres for each test process with a database for each test,
+// and an S3 server. It also has a journal in memory, and the suite that every implementation of a journal must
+// pass. Only tests and their helpers import it. A package's TestMain calls Main, which stops the Postgres.
 package persisttest
 
 import (
@@ -30,9 +30,9 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// settings make a server small enough for one in each test process, and save it the waits for a
-// disk. fsync protects only from a machine that loses its power, which no test tries; if a process
-// is killed, everything happens without it as well.
+// settings make a server small enough for one in each test process, and save it the waits for a disk. fsync
+// protects only from a machine that loses its power, which no test tries. For a process that is killed it makes
+// no difference.
 var settings = map[string]string{
 	"fsync":            "off",
 	"full_page_writes": "off",
@@ -42,8 +42,9 @@ var settings = map[string]string{
 	"shared_buffers":   "64MB",
 }
 
-// The names of databases begin with databasePrefix, so that a run finds what an earlier one has
-// left. The times limit how long a server may take to start or stop, and a database to be dropped.
+// The names of databases begin with databasePrefix, so that a run finds what an earlier one has left.
+// startWithin is the longest time for a server to start or to stop, and dropWithin for a database to be
+// dropped. dropLook is the pause between looks for open transactions.
 const (
 	databasePrefix = "t_"
 	template       = databasePrefix + "template"
@@ -354,8 +355,8 @@ func Apart(t testing.TB) (home, entries *pgxpool.Pool) {
 	return home, shards[0].Pool
 }
 
-// Sharded returns a pool on a fresh database, and its journal in several others. The pools are closed
-// when the test ends.
+// Sharded returns a pool on a fresh database, and its journal in count others. The pools are closed when the
+// test ends.
 func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shard) {
 	t.Helper()
 	urls := make([]string, count)

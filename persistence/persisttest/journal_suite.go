@@ -189,8 +189,8 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 }
 
 // needsAreMetOrRefused makes sure that an entry which needs another stream's facts gets in only with those. A
-// ledger's entries need facts of two keepers, and a rival claims one of the two: at times before the keeper has heard
-// of that, and at times after.
+// ledger's entries need facts of two keepers. The rival, or the same node again, claims the stream of one of
+// the two.
 func needsAreMetOrRefused(t *testing.T, f Fixture) {
 	sound, keeper := NewScribe(t, f.Journal, engine.InventoryRef(1, 1)), NewScribe(t, f.Journal, engine.InventoryRef(1, 2))
 	for i := range 20 {
@@ -232,8 +232,7 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 func sameNodeClaimsAgain(t *testing.T, f Fixture) {
 	old := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.NoError(t, old.Append(1).Wait(t))
-	// A claim of the keeper's stream makes the keeper's next entries fail, and with them the
-	// ledger's entries that need them.
+	// Of three entries that are appended together, the two of the old claim fail.
 	young := NewScribe(t, f.Journal, engine.EventRef(1))
 	stale, fresh, staler := old.Append(1), young.Append(2), old.Append(1)
 	require.ErrorIs(t, stale.Wait(t), journal.ErrFenced)
@@ -344,7 +343,8 @@ func stopFlushesAndRefuses(t *testing.T, f Fixture) {
 	require.Len(t, LoadTokens(t, f.Rival, s.Claim.Stream, 0), 100)
 }
 
-// loadStops makes sure that a reader may stop before a stream's end.
+// loadStops makes sure that a reader may stop before a stream's end, and that one whose context has ended gets
+// an error.
 func loadStops(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	for range 3 {

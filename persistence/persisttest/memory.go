@@ -17,11 +17,11 @@ import (
 type Faults struct {
 	Delay   time.Duration // an attempt to commit takes up to this long
 	Unknown float64       // share of attempts with an unknown outcome: done, not done, or done later
-	Fence   float64       // share of batches in which one stream is claimed at the worst time, by nobody
+	Fence   float64       // share of attempts just before which one of the streams is claimed, by nobody
 }
 
-// Store stands in for Postgres in tests. The in-memory journals of several nodes share it, and it
-// survives them. Its faults follow from one seed, so a failing test can be repeated.
+// Store stands in for Postgres in tests. The in-memory journals of several nodes share it, and it survives
+// them. Its faults are drawn from one seed.
 type Store struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -100,9 +100,9 @@ func (s *Store) claimNowAndThen(rows []*memRow) {
 	}
 }
 
-// insert is one attempt to commit rows. It inserts the rows whose epoch stands and whose needed
-// rows get in too, and returns the others as fenced. A first attempt must not find one of its own
-// rows in the store. If it does, insert changes nothing and returns false, as Postgres would refuse
+// insert is one attempt to commit rows. Of the rows that are not in the store yet, it inserts those whose epoch
+// stands and whose needed rows get in too, and returns the others as fenced. A first attempt must not find one
+// of its own rows in the store. If it does, insert changes nothing and returns false, as Postgres would refuse
 // the key.
 func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
 	s.mu.Lock()
@@ -236,7 +236,7 @@ func (m *Memory) rouse() {
 	}
 }
 
-// Claim raises the stream's epoch.
+// Claim raises the stream's epoch. After the end it returns ErrClosed.
 func (m *Memory) Claim(ctx context.Context, ref engine.Ref) (journal.Claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

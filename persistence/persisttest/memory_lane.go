@@ -86,8 +86,8 @@ func (m *Memory) take() []*journal.Entry {
 	}
 }
 
-// formRows merges the entries of each claim into a row. It refuses entries that are known to be fenced, and those
-// that don't follow the entries before them.
+// formRows merges the entries of each claim into a row. It refuses entries that are known to be fenced, those
+// that need a claim which is, and those that don't follow the entries before them.
 func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
 	of, refused = make([]*memRow, len(entries)), make([]error, len(entries))
 	open := make(map[journal.Claim]*memRow)
@@ -182,8 +182,8 @@ func (m *Memory) wait(d time.Duration) (alive bool) {
 	}
 }
 
-// handOver gives the sink a batch of the rows that got in, and notes that the claims of the others are spent. Batches
-// without rows have no number.
+// handOver gives the sink a batch of the rows that got in, if there are any, and notes that the claims of the
+// others are spent.
 func (m *Memory) handOver(rows []*memRow, fenced map[*memRow]bool) {
 	b := &journal.Batch{Writer: m.writer, Seq: m.seq + 1}
 	for _, r := range rows {

@@ -38,7 +38,7 @@ func S3(t testing.TB) (address, folder string) {
 	require.NoError(t, err)
 	host := ln.Addr().String()
 	require.NoError(t, ln.Close())
-	server := exec.Command(program, "--port", host, "--quiet", "posix", "--sidecar", filepath.Join(root, "about"), filepath.Join(root, "data")) //nolint:noctx // t.Context ends before the node has stopped that uses it
+	server := exec.Command(program, "--port", host, "--quiet", "posix", "--sidecar", filepath.Join(root, "about"), filepath.Join(root, "data")) //nolint:noctx // t.Context ends before the node that uses it has stopped
 	server.Env = []string{"ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=sesame/+"}
 	// The server must not outlive the tests, even if they are killed.
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

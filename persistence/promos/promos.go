@@ -68,8 +68,7 @@ func (s *Store) Release(ctx context.Context, number int64) error {
 	return nil
 }
 
-// Find returns the code that a name means for an event, or 0 if there is none. A code for this event alone comes
-// before a code for all events.
+// Find returns the code that a name means for an event, or 0 if there is none.
 func (s *Store) Find(ctx context.Context, n Name) (number int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT number FROM promo_names WHERE org = $1 AND code = $2 AND event IN (0, $3) ORDER BY event DESC LIMIT 1`,
 		n.Org, n.Code, n.Event).Scan(&number)

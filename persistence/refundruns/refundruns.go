@@ -60,7 +60,7 @@ func (s *Store) Find(ctx context.Context, event int64) (*Run, error) {
 	return r, nil
 }
 
-// Open lists some runs that have not finished, the oldest first.
+// Open lists at most limit runs that have not finished, the oldest first.
 func (s *Store) Open(ctx context.Context, limit int) ([]Run, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE finished_at IS NULL ORDER BY started_at LIMIT $1`, limit) // CollectRows returns its error
 	runs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Run])

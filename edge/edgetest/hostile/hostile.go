@@ -40,8 +40,7 @@ type Markup struct {
 	Values               map[string]string // by attribute, the regular expression that its values match
 }
 
-// Hold checks that a page of HTML has only these elements and attributes, and no
-// comment.
+// Hold checks that a page of HTML has only these elements, attributes and values, and no comment.
 func (m Markup) Hold(t testing.TB, page, what string) {
 	t.Helper()
 	elements, attributes := strings.Fields(m.Elements), strings.Fields(m.Attributes)

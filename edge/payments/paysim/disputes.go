@@ -12,15 +12,15 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// These are the prefixes of the ids of disputes. The number of the disputed transaction follows
-// them.
+// These are the prefixes of the ids of Stripe's and Mollie's disputes. The number of the disputed transaction
+// follows them.
 const (
 	stripeDisputeID = "du_"
 	chargebackID    = "chb_"
 )
 
-// disputeEvents are the events by which Stripe tells that a dispute has come to a status. Mollie
-// has no such events: it only tells that the payment has changed.
+// disputeEvents are the events by which Stripe tells that a dispute has come to a status. PayPal has its own
+// (paypalDisputeEvents). Mollie has none: it only tells that the payment has changed.
 var disputeEvents = map[string]string{
 	ledger.NeedsResponse: "charge.dispute.created",
 	ledger.UnderReview:   "charge.dispute.updated",

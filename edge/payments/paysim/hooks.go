@@ -97,9 +97,9 @@ func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duratio
 	}
 }
 
-// queueEvent queues an event once, several times or never, as the modes demand. They may also delay it or have it
-// signed wrongly. Nothing is queued if there is no address to send it to. The random draws depend only on the
-// event's name, the transaction's reference and the refund's id, so that a run can be repeated.
+// queueEvent queues an event once, several times or never, as the modes demand. They may also delay it or have
+// it signed wrongly. Nothing is queued if there is no address to send it to. The random draws depend on the
+// seed, the event's name, the transaction's reference and the refund's id, so that a run can be repeated.
 func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.webhookURL(d.of) == "" {
 		return

@@ -215,8 +215,8 @@ func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// mollieRefunds answers GET /v2/payments/{id}/refunds, the newest first. Each page but the last has a link to the next
-// page, which names that page's first refund.
+// mollieRefunds answers GET /v2/payments/{id}/refunds: the refunds of one payment, the newest first. Each page
+// but the last has a link to the next page, which names that page's first refund.
 func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	which, from, limit := param(ctx, "id"), query(ctx, "from"), queryInt(ctx, "limit", 50, 1, 250)
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)

@@ -7,13 +7,13 @@
 //
 // The default run of boxoffice, `boxoffice paysim`, tests and load runs use it. Its transactions are in memory
 // and bounded (package ledger): a restart forgets them. The seed, the modes and each transaction's reference
-// decide what it does, not the order in which calls about different transactions arrive. Only references that it makes
-// itself depend on that order.
+// decide what it does, not the order in which calls about different transactions arrive. Only the numbers and
+// the references that it makes itself depend on that order.
 //
-// Start serves on a listener. Stop ends the waits that modes impose, lets calls that are under way finish, drops
-// webhooks that are not sent yet, and returns when the goroutines of the simulator have ended. One dispatcher
-// and a few workers send the webhooks; everything else runs on the server's goroutines, under the ledger's lock,
-// which is held for microseconds.
+// Start serves on a listener. Stop ends the waits that modes impose, lets calls that are under way finish,
+// drops webhooks that are not sent yet, and returns when the goroutines of the simulator have ended. One
+// dispatcher and a few workers send the webhooks; everything else runs on the server's goroutines, which hold
+// the ledger's lock for microseconds at a time.
 package paysim
 
 import (
@@ -33,8 +33,8 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// firstID is the number of the first transaction. It is beyond 32 bits, as live numbers are, so
-// that a program which cuts them off fails in tests.
+// firstID is the number of the first transaction. It is beyond 32 bits, as live numbers are, so that a program
+// which keeps only 32 bits fails in tests.
 const firstID = 4_400_000_000
 
 // Config says how to simulate. Zero values mean defaults.
@@ -86,14 +86,14 @@ type Config struct {
 	// met this number or a later one, because checkout links are made of the numbers.
 	FirstID int64
 	// RefundStep is how long a refund of Paystack's part is pending, and then how long it is processing; 1 s by
-	// default. Refunds of the other parts end at once. The mode "refundslow" replaces both.
+	// default. Refunds of the other parts end at once. The mode "refundslow" sets the time for all parts.
 	RefundStep time.Duration
 	// WebhookRetry is the time before a webhook that was not answered with 200 is sent again; 3 min by default, as
 	// at Paystack itself.
 	WebhookRetry time.Duration
 	// Now is the clock of statuses, time.Now by default. Webhooks use the real clock in any case.
 	Now func() time.Time
-	// Log gets the errors of the server itself. By default they are dropped.
+	// Log gets the errors of the simulator itself. By default they are dropped.
 	Log *slog.Logger
 }
 
@@ -140,8 +140,8 @@ type Sim struct {
 	serving sync.WaitGroup
 }
 
-// sweep is how often fasthttp looks for idle workers. Only then does its sweeper notice that the
-// server has stopped. It is the one goroutine that Stop cannot wait for, so the interval is short.
+// sweep is how often fasthttp looks for idle workers. Only then does its sweeper notice that the server has
+// stopped. Stop cannot wait for that goroutine, so the interval is short.
 const sweep = 100 * time.Millisecond
 
 // New makes a simulator, with the defaults for what cfg leaves at zero; Start serves it. With a secret key that

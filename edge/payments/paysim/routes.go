@@ -15,8 +15,8 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// operation names an endpoint. The counts of calls use the name, and so do the random draws of a
-// mode that strikes calls.
+// operation is a kind of call. The counts of calls use its name, and so do the random draws of a mode that
+// strikes calls.
 type operation int
 
 const (

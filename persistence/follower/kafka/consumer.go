@@ -38,7 +38,7 @@ type ConsumerConfig struct {
 	Digesters []*follower.Digester
 	Past      follower.Past // where the digesters read the facts that they apply again
 
-	MaxBatch int // 4,000 facts in one transaction
+	MaxBatch int // most facts in one transaction; 0: 4,000
 
 	// Yield and Busy are as for a follower: after each transaction the consumer rests for Yield
 	// times as long as the transaction took, while Busy returns true. 0: it never rests.
@@ -88,7 +88,7 @@ func (c *Consumer) Stop(context.Context) error {
 	return nil
 }
 
-// Failures counts the attempts to join, read or apply that failed.
+// Failures counts the attempts to join, read or apply that failed, and the foreign messages.
 func (c *Consumer) Failures() int64 { return c.failures.Load() }
 
 // Lag returns how many messages waited in this member's partitions when Kafka last answered.
@@ -131,7 +131,7 @@ func (c *Consumer) joinGroup() {
 		StartOffset:           kafkago.FirstOffset,
 	})
 	if err != nil {
-		panic(err) // this only checks the constants here
+		panic(err) // it only checks this configuration
 	}
 	for c.ctx.Err() == nil {
 		generation, err := group.Next(c.ctx)

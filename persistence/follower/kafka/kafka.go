@@ -12,9 +12,9 @@
 //
 // docs/kafka.md says what a message looks like and what others may rely on.
 //
-// A Relay and a Consumer each own their connections to Kafka. New, then Start; Stop ends what they
-// started and waits for it. Both survive an outage of Kafka of any length: they try again, and go
-// on where they stopped.
+// A Relay and a Consumer each own their connections to Kafka, until Close and Stop. Start starts a consumer's
+// goroutines, and Stop waits for them; a relay has none of its own. Both survive an outage of Kafka of any
+// length: they try again, and go on where they stopped.
 package kafka
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 )
 
-// These times bound what a part waits for, so that it can be stopped while Kafka is away.
+// The times bound what a part waits for, so that it can be stopped while Kafka is away.
 const (
 	dialWithin  = 3 * time.Second
 	askWithin   = 5 * time.Second // longest time of one question about the topic

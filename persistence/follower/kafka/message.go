@@ -30,9 +30,9 @@ const (
 )
 
 var (
-	// errForeign says that the relay did not write a message.
+	// errForeign says that no relay of ours wrote a message.
 	errForeign = errors.New("kafka: not a message of the relay")
-	// errNewer says that a newer relay wrote a message.
+	// errNewer says that only a newer node can read a message.
 	errNewer = errors.New("kafka: a message of a newer node")
 )
 
@@ -130,7 +130,7 @@ func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
 // incoming is a fact that was read back from the topic.
 type incoming struct {
 	offset int64
-	ours   bool // whether the fact is ours; any other is passed over, and only its offset is set
+	ours   bool // whether a relay of ours wrote it; any other is passed over
 	ref    engine.Ref
 	stream int64
 	seq    int64

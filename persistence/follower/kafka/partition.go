@@ -47,7 +47,7 @@ func (p *partition) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		// A generation that has run for a while starts with short pauses again: the trouble is a new one.
+		// After a while without an error, the trouble is a new one: the pauses are short again.
 		if time.Since(began) > longPause {
 			wait = firstPause
 		}
@@ -77,7 +77,8 @@ func (p *partition) followTopic(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// As long as it goes well, each transaction takes twice as many facts as the one before.
+		// As long as it goes well, each transaction may take twice as many facts as the one before, up to
+		// MaxBatch.
 		for len(facts) > 0 {
 			n := min(len(facts), p.atOnce)
 			if err := p.applyFacts(ctx, facts[:n]); err != nil {
@@ -106,9 +107,9 @@ func (p *partition) readPosition(ctx context.Context) error {
 	return nil
 }
 
-// fetchFacts waits for messages and reads them, at most one answer of Kafka's, which may have none. Messages that others
-// than the relay have written are among them, marked as not ours. It returns what comes before a message that can't be
-// read, and the error only if that is the first one.
+// fetchFacts waits for messages and reads one answer of Kafka's, which may have none. Foreign messages are
+// among them, marked as not ours. If a message can't be read, it returns those before it or, if there are none,
+// the error.
 func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()

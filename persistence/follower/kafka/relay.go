@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	// sendWithin bounds a round of requests, and so how long an outage of Kafka keeps a transaction
-	// open.
+	// sendWithin bounds a round of requests, because a transaction is open meanwhile.
 	sendWithin = 5 * time.Second
 	// maxRound is the bytes of a round before compression. A round is acknowledged together.
 	maxRound = 1 << 20
@@ -120,10 +119,9 @@ func (r *Relay) sendBatches(ctx context.Context, tx pgx.Tx, batches []journal.Ba
 	return r.flushRound(ctx, round)
 }
 
-// flushRound sends each partition its messages in one batch, which gets there as a whole or not at all,
-// and waits for all partitions. Nothing is sent before everything earlier is acknowledged, which
-// keeps the order of each stream; kafka-go's Writer would go on to the next batch after one that
-// failed.
+// flushRound sends each partition its messages, and waits for all partitions. Nothing is sent to a partition
+// before everything earlier is acknowledged there, which keeps the order of each stream; kafka-go's Writer
+// would go on to the next batch after one that failed.
 func (r *Relay) flushRound(ctx context.Context, round [][]kafkago.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
@@ -229,7 +227,7 @@ func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batc
 		}
 		facts, err := codec.Facts(ref.Kind, records[0])
 		if err != nil || len(facts) == 0 {
-			continue // nobody knows whose it is: its later facts are sent all the same
+			continue // this fact does not say whose it is: the later ones are sent all the same
 		}
 		if made, ok := facts[0].(*event.Created); ok && made.Details != nil {
 			r.orgs[ref.Home] = made.Details.Org

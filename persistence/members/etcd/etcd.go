@@ -142,7 +142,7 @@ func (l *Lease) Stop(ctx context.Context) error {
 	return errors.Join(members.Remove(ctx, l.cfg.DB, l.self.ID), l.end(ctx))
 }
 
-// end gives the lease back, and with it the key.
+// end gives the lease back, and with it the key, and closes the client.
 func (l *Lease) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()

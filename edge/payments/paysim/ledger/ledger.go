@@ -34,7 +34,7 @@ type Config struct {
 
 // Ledger keeps transactions. Make it with New.
 type Ledger struct {
-	sync.Mutex // guards all fields below but cfg and modes, and the fields of every Transaction and Refund
+	sync.Mutex // guards the fields below except cfg and modes, and what is in the records (see Transaction)
 
 	cfg     Config
 	modes   atomic.Pointer[faults.Modes]
@@ -136,7 +136,8 @@ func (l *Ledger) ByID(id int64) *Transaction { return l.txs.get(id) }
 // RefundByID finds a refund by its number, nil if there is none. The ledger is locked.
 func (l *Ledger) RefundByID(id int64) *Refund { return l.refunds.get(id) }
 
-// Find looks a transaction up by its reference or its number. It takes the lock.
+// Find looks a transaction up by its reference or its number, and returns nil if there is none. It takes the
+// lock.
 func (l *Ledger) Find(which string) *Transaction {
 	l.Lock()
 	defer l.Unlock()

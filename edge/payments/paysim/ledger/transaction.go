@@ -92,8 +92,8 @@ type Dispute struct {
 }
 
 // Status returns the status that the transaction has at that time. Without an outcome, and before PaidAt, it is
-// Abandoned. A paid transaction is Pending as long as PendingLeft is above 0, and Reversed once everything was
-// refunded.
+// Abandoned. An outcome other than Success is the status. A paid transaction is Pending as long as PendingLeft
+// is above 0, and Reversed once everything was refunded.
 func (t *Transaction) Status(now time.Time) string {
 	switch {
 	case t.Outcome == "":

@@ -42,7 +42,7 @@ type delivery struct {
 
 // Outbox has the webhooks that wait. Make it with New.
 type Outbox struct {
-	retry  time.Duration // pause before a webhook is sent again whose try failed
+	retry  time.Duration // pause after a failed try
 	log    *slog.Logger
 	client *http.Client
 	cancel context.CancelFunc

@@ -226,7 +226,8 @@ type Words struct {
 	Domain string // "test" or "live"
 }
 
-// gatewayResponses has the answer of the buyer's bank that Paystack reports for each status.
+// gatewayResponses has the answer of the buyer's bank that Paystack reports for a status; the other statuses
+// have none.
 var gatewayResponses = map[string]string{
 	ledger.Success:   "Successful",
 	ledger.Reversed:  "Successful",
