@@ -104,7 +104,7 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 }
 
 // filterOf turns a request's filter into the read model's. It removes the spaces around typed texts, because
-// keyboards that complete words add one at the end, and so that only spaces count as no search.
+// keyboards that complete words add one at the end. A text of spaces alone then counts as no search.
 func filterOf(f *api.EventFilter) readmodel.Filter {
 	return readmodel.Filter{
 		Query: strings.TrimSpace(f.Q), Category: f.Category, ProductType: f.ProductType, Course: f.Course,

@@ -228,8 +228,8 @@ func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error)
 	return out, nil
 }
 
-// EnsureAdmin makes the account that the configuration names an administrator of the platform. The
-// program calls it at each start. It changes nothing once the account is an administrator.
+// EnsureAdmin gives the account with an address the rights of a platform administrator. The program calls it at
+// each start, with the address in the configuration. It changes nothing once the account has the rights.
 func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) error {
 	hash, err := h.hash(ctx, password)
 	if err != nil {

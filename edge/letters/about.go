@@ -327,9 +327,9 @@ func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	b.Paid, b.KeptFees, b.KeptPrice = money(price+fees, o.Currency), money(ofFees, o.Currency), money(kept-ofFees, o.Currency)
 }
 
-// readerOf returns the address of the person who gets a letter about an order: the one whom the letter names, else the
-// one who asked for the refund of a ticket that was passed on, else the owner of the first ticket that the letter is
-// about. Letters about money, and about the order as a whole, go to the buyer.
+// readerOf returns the address of the person who gets a letter about an order. That is the first of these whom
+// there is: the person whom the letter names, the one who asked for the refund of a ticket that was passed on,
+// the owner of the first ticket that the letter is about (unless it is about money), and the buyer.
 func readerOf(l *mailqueue.Mail, o *order.Order) string {
 	if l.To != "" {
 		return l.To

@@ -30,8 +30,8 @@ func (g *Guesses) Of(rule RateRule, name string) Guess {
 	return Guess{rule, g.table.Of(rule.Name, name)}
 }
 
-// Promo returns the counts for a guess of a promo code: the count of the caller's network, and the count of
-// the account or API key, because one account may use many networks.
+// Promo returns the counts for a guess of a promo code: the count of the caller's network and, if the caller
+// has proven one, of the account or API key, because one account may use many networks.
 func (g *Guesses) Promo(c *route.Call) []Guess {
 	counts := []Guess{g.Of(RuleNetPromos, route.Network(c.Client).String())}
 	if c.Principal.Proven() {

@@ -56,7 +56,7 @@ func (v Visit) describeUnlinked(w *words) string {
 // as a change of the same entries, and removes what is cancelled.
 func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
-// HasCalendar reports whether Calendar returns a file: whether the event has a start or a visit.
+// HasCalendar reports whether Calendar returns a file: whether the event has a start, Visits or Gone.
 func (e *Event) HasCalendar() bool { return len(e.Visits)+len(e.Gone) > 0 || !e.Start.IsZero() }
 
 // makeCalendar does what Calendar does, with the words of a language. The visits in e.Gone are in the file as

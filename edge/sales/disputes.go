@@ -31,8 +31,8 @@ func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error 
 	return nil
 }
 
-// noteDispute stores one dispute and queues letters to the organization's owners. It ignores a dispute of a payment
-// that is not ours.
+// noteDispute stores one dispute, with the letters to the organization's owners that a new one causes. It
+// ignores a dispute of a payment that is not ours.
 func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.Dispute) error {
 	p, err := h.findAttempt(ctx, provider, told.Reference)
 	if err != nil || p == nil {

@@ -236,8 +236,8 @@ func seatIssues(err error, items []api.OrderItem) error {
 	return route.Invalid(issues[:min(len(issues), route.MaxIssues)]...)
 }
 
-// nameOrder sets the ids under which the event looks for the order of a request: the id that a new order gets, and
-// the alias, the id that the same request may have had on the day before.
+// nameOrder sets the ids under which the event looks for the order of a request: the id that a new order gets,
+// and the alias, the id that the same request may have got earlier (orders.NewIDs).
 //
 // An id is derived from the request's name, which is an HMAC under the master key, and from the day. (Without an
 // Idempotency-Key it is random.) It has 74 bits besides the event's number. Of 100 million orders of one event,

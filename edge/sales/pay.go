@@ -185,9 +185,10 @@ func (h *Handlers) listCoins(c *route.Call, _ *route.None) (*api.List[api.Coin],
 // maxReturnURL is the most bytes of a returnUrl.
 const maxReturnURL = 2000
 
-// returnTo returns the address to which the provider leads the payer back: the one that the request asks for, or our
-// own page of the order. It refuses an address that is not https; in the environment test, http to the payer's own
-// machine passes too. We add no token to the address, because the provider and a foreign page see it.
+// returnTo returns the address to which the provider leads the payer back: the one that the request asks for,
+// or our own page of the order. It refuses an address with credentials, one that is too long, and one that is
+// not https; in the environment test, http to the payer's own machine passes too. We add no token to the
+// address, because the provider and a foreign page see it.
 func (h *Handlers) returnTo(id engine.OrderID, asked string) (string, error) {
 	if asked == "" {
 		return h.orderPage(id), nil

@@ -118,8 +118,8 @@ func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
 	return unshuffleLetters(c.door, short)
 }
 
-// unshuffleLetters reverses shuffleLetters, for letters in upper or lower case. ok is false if the text is not six
-// letters of the alphabet. It does not check whether such a ticket exists.
+// unshuffleLetters reverses shuffleLetters, for letters in upper or lower case. ok is false if the text is not
+// six letters of the alphabet. It does not check whether such a ticket exists.
 func unshuffleLetters(by cipher.Block, text string) (serial uint32, version byte, ok bool) {
 	n, ok := readLetters(strings.ToUpper(text), shortLen)
 	if !ok || n >= shorts {

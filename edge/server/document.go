@@ -69,8 +69,8 @@ func (s *Server) registerDocument() error {
 	return nil
 }
 
-// registerFiles adds pages and files whose content is the same for every reader, but for their language. Each
-// request counts as a public read, except one that is answered with 304.
+// registerFiles adds pages and files whose content is the same for every reader of a language. Each request
+// counts as a public read, except one that is answered with 304.
 func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
 		static := web.NewStatic(f)

@@ -69,9 +69,9 @@ func isUnreserved(c byte) bool {
 // maxLength can make the limit smaller, not larger.
 const maxPlainParam = 128
 
-// plainParam reports whether a value has at most maxPlainParam bytes, all of them characters that ids have. A
-// value of dots alone is refused: proxies resolve "." and ".." in a path, so they would see another address
-// than we do.
+// plainParam reports whether a value has at most maxPlainParam bytes, all of them characters that ids have. An
+// empty value is not plain, nor is one of dots alone: proxies resolve "." and ".." in a path, so they would see
+// another address than we do.
 func plainParam(value string) bool {
 	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
 		return false

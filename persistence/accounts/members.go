@@ -105,8 +105,9 @@ func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string)
 	return s.changeMember(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
 }
 
-// changeMember runs a statement that gives a member another role, or removes the member if role is
-// "". It refuses what would leave the organization without an owner.
+// changeMember runs a statement that gives a member another role, or removes the member if role is "". It
+// refuses a change of an owner, or to an owner, by anybody but an owner, and what would leave the organization
+// without an owner.
 func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
 	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		m, err := findMember(ctx, tx, org, user)

@@ -126,10 +126,10 @@ func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
 	return findKey(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE public_id = $1`, publicID)
 }
 
-// Update changes an organization's key and returns the changed key. It returns nil if there is
-// none, ErrRevoked if it is revoked, and the error of change unwrapped. change may set PublicID,
-// Name, Scopes, Allowlist, SecretHash, Status and ExpiresAt, and must do nothing else, because the
-// key's row is locked. UpdatedAt stays if nothing changes.
+// Update changes an organization's key and returns the changed key. It returns nil if there is none, ErrRevoked
+// if it is revoked, and the error of change if that fails. change may set PublicID, Name, Scopes, Allowlist,
+// SecretHash, Status and ExpiresAt, and must do nothing else, because the key's row is locked. UpdatedAt stays
+// if nothing changes.
 func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) error) (*Key, error) {
 	var k *Key
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {

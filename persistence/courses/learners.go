@@ -99,10 +99,10 @@ func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bo
 	return begun, nil
 }
 
-// Learn carries out a step of a holder in an event's course. step gets the holder's progress and changes it. If the
-// step completes the course, step returns a certificate, and otherwise nil. If step returns an error, nothing is
-// written. Only one certificate is issued to a holder for an event, and only one for a ticket. Learn returns the new
-// progress, and the certificate that the holder has now, or nil.
+// Learn carries out a step of a holder in an event's course. step gets the holder's progress and changes it.
+// step returns the certificate that the holder has earned by then, or nil. If step returns an error, nothing is
+// written. Only one certificate is issued to a holder for an event, and only one for a ticket. Learn returns
+// the new progress, and the certificate that the holder has now, or nil.
 func (s *Store) Learn(ctx context.Context, event int64, holder string, step func(*course.Progress) (*Certificate, error)) (p *course.Progress, c *Certificate, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		// The row must exist before it can be locked. The lock lets one step of a holder run at a time.

@@ -118,8 +118,8 @@ SELECT xid::text::bigint, position FROM facts WHERE org = $1 AND xid < $2::text:
 func xid(n int64) string { return strconv.FormatInt(n, 10) }
 
 // horizon returns the horizon, which is the number of the oldest transaction that is still open: all earlier
-// ones have ended. It also returns the place after a recent fact from before the horizon, and checks the cursor
-// (ErrCursor, ErrPruned).
+// ones have ended. It also returns a place from before the horizon, after a recent fact or after the deleted
+// ones, and checks the cursor (ErrCursor, ErrPruned).
 func (s *Store) horizon(ctx context.Context, c Cursor) (horizon int64, last Cursor, err error) {
 	const read = `
 WITH h AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid),
