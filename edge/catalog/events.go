@@ -248,8 +248,9 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// finishUpdate configures the calendar of an event that was updated. If only the calendar has changed, the event's
-// actor has made no fact, so finishUpdate makes it journal one, which becomes the public fact event.updated.
+// finishUpdate configures the calendar of an event that was updated, if conf is not nil, and refreshes the
+// cached page. If only the calendar has changed, the event's actor has made no fact, so finishUpdate makes it
+// journal one, which becomes the public fact event.updated.
 func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
 	v := view.Event(after)
 	if conf != nil {

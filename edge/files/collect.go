@@ -14,8 +14,8 @@ import (
 // collectEvery is the time between two collections of files that nothing needs.
 const collectEvery = time.Hour
 
-// CollectMedia calls Collect every collectEvery until the context ends. It runs on one node of a
-// cluster.
+// CollectMedia calls Collect at once, and then every collectEvery until the context ends. It runs on one node
+// of a cluster.
 func (h *Handlers) CollectMedia(ctx context.Context) {
 	tick := time.NewTicker(collectEvery)
 	defer tick.Stop()

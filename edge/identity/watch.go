@@ -35,8 +35,8 @@ type changes struct {
 	checked time.Time // every change that was committed before this has been seen
 }
 
-// stillHolds reports whether a proof may still be trusted: nothing that it rests on has changed
-// since, and this node has read the notes lately.
+// stillHolds reports whether a proof may still be trusted: nothing that it rests on has changed since, and this
+// node has read the notes, or made the proof, lately.
 func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	for _, subject := range p.rests {
 		// A change at the same moment as the proof ends it, because their order is unknown.

@@ -292,7 +292,8 @@ func hasTickets(o *order.Order, email string) bool {
 }
 
 // addKept sets in b how much of what was paid for a refund's tickets does not go back. It counts what is kept
-// first as fees and then as price. It sets nothing if nothing is kept or if nobody can say how much.
+// first as fees and then as price. It sets nothing if nothing is kept, if nobody can say how much, or if the
+// money goes to somebody else than the reader.
 func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	if l.Refund >= len(o.Refunds) {

@@ -34,9 +34,9 @@ func NewEvents(read *readmodel.Model) *Events {
 	return &Events{read: read, known: xsync.NewMap[int64, Identity]()}
 }
 
-// Find returns the identity of an event, or refuses with EVENT_NOT_FOUND if the event does not
-// exist. Asking the actor of an event that does not exist would create the actor, so Find asks the
-// read model first. It remembers the events that exist and asks only once for each of them.
+// Find returns the identity of an event, or refuses with EVENT_NOT_FOUND if the event does not exist. Asking
+// the actor of an event that does not exist would create the actor, so Find asks the read model first. It
+// remembers the events that exist, and does not ask for them again.
 func (e *Events) Find(ctx context.Context, number int64) (Identity, error) {
 	if k, ok := e.known.Load(number); ok {
 		return k, nil

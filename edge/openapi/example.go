@@ -78,8 +78,9 @@ var formatExamples = map[string]string{
 	"color": "#1b4332",
 }
 
-// plainValue returns a simple value of a scalar: its default, or else its first allowed value, or else a value of
-// its format or type. A number that is not money is its minimum, or 1 if it has none. Money is always 25.00.
+// plainValue returns a simple value of a scalar: its default, or else its first allowed value, or else a value
+// of its format or type. Without a default and allowed values, money is 25.00, and any other number is its
+// minimum, or 1 if it has none.
 func plainValue(t reflect.Type, tag reflect.StructTag) any {
 	text := tag.Get("default")
 	if text == "" {

@@ -47,8 +47,8 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// rowID makes the id of the row that a request creates. It derives the id from a secret, the caller
-// and the Idempotency-Key. So every attempt of a request makes the same row, and nobody can choose
+// rowID makes the id of the row that a request creates. It derives the id from a secret and the request's scope
+// (route.Call.Scope). So every attempt with the same Idempotency-Key makes the same row, and nobody can choose
 // an id.
 func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 	name := h.Secrets.Request(c.Scope())

@@ -71,8 +71,8 @@ func customerOf(c *route.Call) uint64 {
 	return order.CustomerOf(order.NormalEmail(c.Principal.Email))
 }
 
-// cancelRefund withdraws a request of a ticket's holder that has not been decided yet. It answers anybody else as if
-// there were no such refund.
+// cancelRefund withdraws an undecided request of a ticket's holder. It answers anybody else as if there were no
+// such refund.
 func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

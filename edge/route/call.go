@@ -44,7 +44,7 @@ type Grant struct {
 	Scopes Scopes
 }
 
-// Grant returns the principal's grant in an organization.
+// Grant returns the principal's grant in an organization, and whether there is one.
 func (p *Principal) Grant(org int64) (Grant, bool) {
 	for _, g := range p.Grants {
 		if g.Org == org {

@@ -352,9 +352,9 @@ func (c *Codes) signStep(mac hash.Hash, code string, step int64) string {
 	return base32NoPad.EncodeToString(mac.Sum(nil)[:10])
 }
 
-// permuteNumber maps the numbers below 31^6 onto themselves, each to another place; back reverses it. It
-// is a Feistel network of eight rounds over 30 bits, repeated until the result is below 31^6 (Black and
-// Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
+// permuteNumber permutes the numbers below 31^6; back reverses that. It is a Feistel network of eight rounds
+// over 30 bits, repeated until the result is below 31^6 (Black and Rogaway, Ciphers with Arbitrary Finite
+// Domains, 2002).
 //
 // It panics if n is 31^6 or more, because then the repetition might never end.
 func permuteNumber(by cipher.Block, n uint32, back bool) uint32 {

@@ -110,9 +110,9 @@ func (s *shard) watchDescriptor(fd int, events uint32) error {
 	return nil
 }
 
-// takeViewer gives a viewer to one of the shards. It returns false if the connection has no descriptor. It
-// duplicates the descriptor and closes inner, so that only the shard can close the descriptor to which it
-// writes. Otherwise the descriptor's number could name another client's connection by then.
+// takeViewer gives a viewer to one of the shards. It returns false if the connection has no descriptor that can
+// be duplicated. It duplicates the descriptor and closes inner, so that only the shard can close the descriptor
+// to which it writes. Otherwise the descriptor's number could name another client's connection by then.
 func (w *writers) takeViewer(v *viewer, inner net.Conn) bool {
 	conn, ok := inner.(syscall.Conn)
 	if !ok {

@@ -124,9 +124,9 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	return nil
 }
 
-// describeType works out what the frame shows of a ticket type now: its price with all fees, how many tickets it
-// offers in one order (at most 100 and at most what is available), and why nobody can buy the ticket. If there are
-// several reasons, the frame shows the first.
+// describeType works out what the frame shows of a ticket type now: its price with all fees, how many tickets
+// it offers in one order (at most the type's own limit, 100, and what is available), and why nobody can buy the
+// ticket. If there are several reasons, the frame shows the first.
 func (p *EmbedPage) describeType(t *api.TicketType, e *Embed, words *embedWords) embeddedType {
 	d := embeddedType{TicketType: t, Cost: showPrice(t.PriceTotal, t.Currency, e.German), Most: min(t.MaxPerOrder, 100)}
 	if t.Available != nil {

@@ -105,7 +105,7 @@ func inZone(at time.Time, name string) time.Time {
 // format.
 var uploaded = regexp.MustCompile(`^/media/\d+$`)
 
-// coverAddress returns the address of an event's cover in the form that messengers show.
+// coverAddress returns the address of the cover that is drawn for an event, in the form that messengers show.
 func coverAddress(e *api.Event) string {
 	return "/covers/" + url.PathEscape(e.Category) + "/" + e.ID + "/og.png"
 }

@@ -40,9 +40,9 @@ type Factor struct {
 	Recovery []byte // the hash of a recovery code; nil if a one-time code was shown
 }
 
-// Enroll stores the sealed secret of a second factor that is not active yet. It returns ErrUnproven
-// for an account whose mailbox nobody has proven: if a stranger has registered the address, its
-// owner could not get past the stranger's factor.
+// Enroll stores the sealed secret of a second factor that is not active yet. It returns ErrTwoFactor if a
+// second factor is active, and ErrUnproven for an account whose mailbox nobody has proven: if a stranger has
+// registered the address, its owner could not get past the stranger's factor.
 func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
 	return s.runUnlessActive(ctx, user, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1`, user, sealed)
@@ -136,7 +136,7 @@ func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 }
 
 // UseFactor uses up a second factor for something that only the user may do. It returns ErrCodeInvalid if the
-// factor has been used before.
+// factor has been used before, or if no second factor is active.
 func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.acceptCode(ctx, tx, user) })
 	if err != nil {

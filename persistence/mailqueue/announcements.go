@@ -48,10 +48,10 @@ func KnownOf(d *event.Details) Known {
 	return k
 }
 
-// announceChange compares an event's record with what the holders were told last. If tickets were
-// sold and something differs, it queues a change job, which tells the holders once nobody has
-// changed the event for a while. In all other cases it only notes what the record says now. at is
-// the time of the fact, in unix milliseconds.
+// announceChange compares an event's record with what the holders were told last. If something differs, tickets
+// were sold and the fact is not too old for mails, it queues a change job, which tells the holders once nobody
+// has changed the event for a while. In all other cases it only notes what the record says now. at is the time
+// of the fact, in unix milliseconds.
 func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, of source) error {
 	now := KnownOf(d)
 	was, err := readAnnounced(ctx, b.tx, of.event)

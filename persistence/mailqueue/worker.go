@@ -144,9 +144,9 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	return err
 }
 
-// leaveMail puts off a mail with a template that this node doesn't know. A node of a later release
-// has queued it. While nodes of both releases run side by side, either may get the job, and only
-// the later one can write the mail.
+// leaveMail puts off a mail with a template that this node doesn't know, and drops it after unknownLife. A node
+// of a later release has queued it. While nodes of both releases run side by side, either may get the job, and
+// only the later one can write the mail.
 func (c *sender) leaveMail(ctx context.Context, job *river.Job[Mail]) error {
 	if time.Since(job.CreatedAt) > unknownLife { // the later release was taken back
 		return c.dropMail(ctx, job, fmt.Errorf("%w: no mail %q", ErrUndeliverable, job.Args.Template))

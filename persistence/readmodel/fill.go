@@ -14,7 +14,7 @@ import (
 // fillAtOnce is how many events are made searchable in one transaction.
 const fillAtOnce = 500
 
-// FillSearch makes the events searchable that a release without the search columns has written. No migration
+// FillSearch makes searchable the events that a release without the search columns has written. No migration
 // can do it, because the words are in the records, which SQL can't read. A node calls it when it starts, after
 // the migrations. Several nodes may do so at once: a row that one has written is left alone by the others.
 func FillSearch(ctx context.Context, pool *pgxpool.Pool) error {

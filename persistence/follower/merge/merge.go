@@ -157,7 +157,7 @@ func (ts *Tails) Gather(limit int) (group []journal.Batch, moves []Move) {
 			t := ts.ByWriter[w]
 			for len(t.Pending) > 0 && facts < limit && ts.takeNext(t.Pending[0]) {
 				b := t.Pending[0]
-				// The slice's array must not keep a batch in memory that has been taken.
+				// A batch that has been taken must not stay in memory, in the slice's array.
 				t.Pending[0] = nil
 				t.Pending = t.Pending[1:]
 				facts += FactsIn(b)
