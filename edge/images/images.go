@@ -103,8 +103,9 @@ func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, p
 	return m.run(ctx, mediaType, path, folder)
 }
 
-// joinLine makes an image wait for its turn, or begins its turn at once if no image runs. It counts
-// the megapixels last, so that an image that is refused for another reason is not counted.
+// joinLine makes an image wait for its turn, or begins its turn at once if no image runs. It refuses one if its
+// organization has another under way or has used up its megapixels, or if too many images wait. It counts the
+// megapixels last, so that an image that is refused for another reason is not counted.
 func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -138,8 +138,8 @@ func digitsOnly(text []byte) bool {
 }
 
 // wholeDigits rewrites a whole number that has a point or an exponent, such as 1.0 or 1e0, as plain digits.
-// JSON Schema counts it as an integer (2020-12, validation, 6.1.1), and programs whose numbers are all
-// floats send integers like that. It returns any other text as it is.
+// JSON Schema counts it as an integer (2020-12, validation, 6.1.1), and programs whose numbers are all floats
+// send integers like that. It returns any other text, and a number that is too large, as it is.
 func wholeDigits(text []byte) []byte {
 	if len(text) > maxNumber || !bytes.ContainsAny(text, ".eE") {
 		return text

@@ -62,10 +62,10 @@ func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	return one.body
 }
 
-// shareAnswer adds an entity tag to an answer, and compresses it for clients that accept that. If the request
-// had no Authorization header, and the deployment allows it, caches may give the answer to others. A client that
-// already has the answer gets a 304. The 304 does not count against the client's limit, unless the handler says that
-// it had to compute the answer (Call.Computed).
+// shareAnswer adds an entity tag to an answer, and compresses a long one for clients that accept that. If the
+// request had no Authorization header, and the deployment allows it, caches may give the answer to others. A
+// client that already has the answer gets a 304. The 304 does not count against the client's limit, unless the
+// handler says that it had to compute the answer (Call.Computed).
 func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	if s.cfg.PublicCache && len(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)) == 0 {

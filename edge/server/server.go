@@ -113,7 +113,7 @@ type Server struct {
 }
 
 // New makes a server of its route table. It returns an error for a table with an incomplete row, and for pages
-// that cannot be built. The server listens to nothing until Start.
+// or a document that cannot be built. The server listens to nothing until Start.
 func New(cfg Config) (*Server, error) {
 	cfg.MaxPerAddress = positiveOr(cfg.MaxPerAddress, defaultPerPeer)
 	cfg.MaxConnections = positiveOr(cfg.MaxConnections, defaultTotal)

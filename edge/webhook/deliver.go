@@ -172,8 +172,8 @@ func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 // stays claimed until then, so it has at most one page at a time.
 func (d *Deliverer) takeResults(s sent) { d.results[s.endpoint] = s.results }
 
-// recordResults writes the results that have come to the tables and ends the leases of their endpoints. It
-// returns false if that fails. Then the caller must claim nothing more, and the next look writes the results.
+// recordResults writes the results that have come, and ends the leases of their endpoints. It returns false if
+// that fails. Then the caller must claim nothing more, and the next look writes the results.
 func (d *Deliverer) recordResults() bool {
 	if len(d.results) == 0 {
 		return true
@@ -186,9 +186,9 @@ func (d *Deliverer) recordResults() bool {
 	return ok
 }
 
-// serveEndpoints claims endpoints with deliveries that are due, and starts a goroutine for each, which sends one
-// page. It claims until the node serves maxEndpoints or no endpoint is left. If the tables cannot be read, it stops;
-// what was claimed by then is free again when its lease ends.
+// serveEndpoints claims endpoints with deliveries that are due, loads one page for each, and starts a goroutine
+// for each page, which sends it. It claims until the node serves maxEndpoints or no endpoint is left. If the
+// tables cannot be read, it stops; what was claimed by then is free again when its lease ends.
 func (d *Deliverer) serveEndpoints() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {

@@ -67,10 +67,10 @@ type NewMember struct {
 	Role    string
 }
 
-// AddMember makes the account of an e-mail address a member of the organization. If there is no
-// account, it first makes one without a password, whose owner signs in with a mailed code. actor is
-// the user who asks. It returns ErrMember, ErrNotAdmin or ErrNotOwner if it refuses. A repeated command gets the member
-// that the first one has made.
+// AddMember makes the account of an e-mail address a member of the organization. If there is no account, it
+// first makes one without a password, whose owner signs in with a mailed code. actor is the user who asks. It
+// returns ErrMember, ErrNotAdmin or ErrNotOwner if it refuses. A repeated command gets the member that the
+// first one has made.
 func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*Member, error) {
 	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		if n.Role == owner && actorRole != owner {

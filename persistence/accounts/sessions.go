@@ -128,8 +128,8 @@ func (s *Store) SignOut(ctx context.Context, user int64) error {
 	return nil
 }
 
-// signOut locks users, challenges and sessions in this order, as all functions here do. It waits
-// for a sign-in that is under way, and ends that too.
+// signOut ends a user's sessions and sign-ins. It locks users, challenges and sessions in this order, as all
+// functions here do, so it waits for a sign-in that is under way, and ends that too.
 func signOut(ctx context.Context, tx pgx.Tx, user int64) error {
 	for _, sql := range []string{
 		`SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`,

@@ -74,7 +74,7 @@ func customersOf(o *order.Order) []customer {
 }
 
 // writeCustomers adds the customers of some orders to the events' organizations, or updates their names and
-// times. The name in the latest order wins, unless it is empty.
+// times. The name in the latest of the orders replaces the stored one, unless it is empty or older.
 func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
 	orgs, err := findOrganizations(ctx, tx, seen)
 	if err != nil {

@@ -37,8 +37,8 @@ func (n *naming) takeFact(f engine.Fact) {
 	}
 }
 
-// takeOrder adds the addresses that an order's lines have for attendees. Holders need not be added:
-// somebody offered the ticket to each of them before, and the fact of that offer has added the
+// takeOrder adds the addresses that an order's lines have for attendees other than its buyer. Holders need not
+// be added: somebody offered the ticket to each of them before, and the fact of that offer has added the
 // address.
 func (n *naming) takeOrder(o *order.Order) {
 	for i := range o.Lines {

@@ -143,9 +143,9 @@ RETURNING event_id, serial, email, name, tags`
 	return s.facts.Tell(ctx, tx, told...)
 }
 
-// TagCustomer tags the valid tickets that a customer holds, and publishes a fact about each that
-// did not have the tag. It returns how many tickets have the tag now. It locks the tickets in the
-// same order as lockTickets does.
+// TagCustomer tags the valid tickets that a customer holds, and publishes a fact about each that did not have
+// the tag. It returns how many valid tickets the customer holds, all of which have the tag now. It locks the
+// tickets in the same order as lockTickets does.
 func (s *Store) TagCustomer(ctx context.Context, c *Customer, tag string, tell Telling) (active int, err error) {
 	const lock = `
 SELECT a.event_id, a.serial FROM attendees a JOIN events e ON e.number = a.event_id JOIN tickets t USING (event_id, serial)

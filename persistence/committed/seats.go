@@ -387,9 +387,9 @@ type SeatChange struct {
 }
 
 // Take returns what has changed since the last Take, and the layout. A seat that changed several times comes
-// once, with its last state; a seat that is back in its old state does not come at all. another reports that the
-// layout or the types have changed; then there are no changes, and view is the whole new map. If whole is set,
-// view is the map at the moment of the changes. Otherwise view is nil.
+// once, with its last state; a seat that is back in its old state does not come at all. another reports that
+// the layout or the types have changed; then there are no changes, and view is the whole new map. Otherwise
+// view is nil unless whole is set; then it is the map at the moment of the changes.
 func (w *Watcher) Take(whole bool) (changes []SeatChange, layout *seatmap.Layout, view *SeatView, another bool) {
 	m := w.m
 	m.mu.Lock()

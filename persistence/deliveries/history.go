@@ -137,9 +137,9 @@ func queryDelivery(ctx context.Context, q persistence.Querier, sql string, args 
 // pruneMax is how many deliveries one statement looks at, so that none holds its locks for long.
 const pruneMax = 10_000
 
-// Prune deletes deliveries that are older than Kept, and deleted endpoints that have no deliveries left. It also
-// cancels deliveries that FanOut added while their endpoint was being disabled, because FanOut reads endpoints
-// without locking them.
+// Prune deletes deliveries that are older than Kept, and endpoints that were deleted over a day ago and have no
+// deliveries left. It also cancels deliveries that FanOut added while their endpoint was being disabled,
+// because FanOut reads endpoints without locking them.
 func (s *Store) Prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE webhook_deliveries d SET status = 'cancelled', due = NULL
 		FROM webhook_endpoints e WHERE e.id = d.endpoint AND e.status <> 'active' AND d.due IS NOT NULL`); err != nil {

@@ -191,10 +191,10 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 	return wait, nil
 }
 
-// reserveOfNew takes one of the places that an organization has in a day, as long as it has not
-// proven its mailbox and been paid for an order. kind tells apart the cap of the mails that it
-// causes and the cap of the mails that others ask for about it. If no place is left, the error is a
-// capped with the time until the day ends.
+// reserveOfNew takes one of the places that an organization has in a day, as long as it has not proven its
+// mailbox and been paid for an order. kind tells apart the cap of the mails that it causes and the cap of the
+// mails that others ask for about it. If no place is left, the error is a capped with the time until the day
+// ends. If own is set and the mailbox is not proven, it is a capped with ErrUnproven.
 func (o *Queue) reserveOfNew(ctx context.Context, tx pgx.Tx, kind string, org int64, own bool, most int) error {
 	trust, err := accounts.ReadTrust(ctx, tx, org)
 	switch {

@@ -128,8 +128,9 @@ func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err er
 	return version, int32(len(m.Migrations)), nil //nolint:gosec // a few dozen
 }
 
-// jobs migrates River's tables. An advisory lock lets one starting node do it at a time. Each version has a
-// transaction of its own, because a version may use what the version before it made.
+// jobs migrates River's tables, and drops the indexes that nobody needs (dropUnread). An advisory lock lets one
+// starting node do it at a time. Each version has a transaction of its own, because a version may use what the
+// version before it made.
 func jobs(ctx context.Context, conn *pgx.Conn) error {
 	const lock, unlock = `SELECT pg_advisory_lock(hashtext(current_schema() || ' jobs'))`, `SELECT pg_advisory_unlock_all()`
 	if _, err := conn.Exec(ctx, lock); err != nil {

@@ -94,9 +94,10 @@ func New(pool *pgxpool.Pool) (*Store, error) {
 	return &Store{pool: pool, jobs: jobs}, nil
 }
 
-// Add makes a notice durable, and inserts the job that acts on it. If a notice comes again, it gets another job
-// when askEvery has passed since the last one: when the notice came first, the provider's answers may not have
-// shown the money yet. A notice that is about no attempt and no dispute gets no job.
+// Add makes a notice durable, and inserts the job that acts on it. A notice that comes again gets another job,
+// which runs no sooner than askEvery after the last one, unless that one is still to run: when the notice came
+// first, the provider's answers may not have shown the money yet. A notice that is about no attempt and no
+// dispute gets no job.
 func (s *Store) Add(ctx context.Context, n *Notice) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const insert = `
@@ -106,7 +107,7 @@ RETURNING asked_at, xmax <> 0`
 		about := n.About
 		var at time.Time
 		err := tx.QueryRow(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body, askEvery).Scan(&at, &about.Again)
-		if errors.Is(err, pgx.ErrNoRows) { // its last job was inserted within askEvery, or is still to run
+		if errors.Is(err, pgx.ErrNoRows) { // the time of its last job is still to come
 			return nil
 		}
 		if err != nil || about.Reference == "" && about.Dispute == "" {

@@ -259,8 +259,9 @@ func (c *Counter) run(ctx context.Context) {
 }
 
 // flush adds what is pending to the table, deletes the days before yesterday and forgets the organizations that
-// have written nothing since the last flush. While the disk is full it does nothing. The end of ctx does not cut
-// it off: it has flushTime in any case, because what was counted would be lost.
+// have written nothing since the last flush. While the disk is full, it does nothing. It deletes no days if it
+// has forgotten every organization. The end of ctx does not cut it off: it has flushTime in any case, because
+// what was counted would be lost.
 func (c *Counter) flush(ctx context.Context) {
 	if c.cfg.Full() {
 		return
