@@ -18,10 +18,10 @@ type Named struct {
 	ID   int64
 }
 
-// ReadLink returns the number of the file that a link leads to if it is a file of ours. base is our
-// own address. A browser follows many spellings to the same file: with or without our address, in
-// upper or lower case, with a default port, with escapes, dots or slashes, or with a query. So both
-// the code that stores links and the code that signs them use this function.
+// ReadLink returns the number of the file that a link leads to if it is a file of ours. base is our own
+// address. A browser follows many spellings to the same file: without our address, or with it in upper or lower
+// case and with a default port; with escapes, dots or slashes; and with a query. So both the code that stores
+// links and the code that signs them use this function.
 func ReadLink(base, link string) (id int64, ours bool) {
 	u, err := url.Parse(strings.ReplaceAll(strings.TrimSpace(link), `\`, "/"))
 	if err != nil || u.Opaque != "" {

@@ -180,8 +180,9 @@ func writeText(blocks []block, w *words) string {
 	return out.String()
 }
 
-// writeText writes one block as plain text. Rows become "label: value" with the values in one column. A quotation,
-// and a note among prices, begins with "> ". The lines of a ticket after its first are indented.
+// writeText writes one block as plain text. Rows become "label: value" with the values in one column. Each line
+// of a quotation, and each note among prices, begins with "> ". The lines of a ticket after its first are
+// indented.
 func (b *block) writeText(out *strings.Builder, w *words) {
 	switch b.Kind {
 	case codeBlock:

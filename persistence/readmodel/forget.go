@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Forget deletes all rows that were made of a stream's facts. When the facts are applied again from the first on,
-// they make the same rows.
+// Forget deletes all rows that were made of a stream's facts, except search_words, which events share. When the
+// facts are applied again from the first on, they make the same rows.
 func Forget(ctx context.Context, tx pgx.Tx, ref engine.Ref) error {
 	b := &pgx.Batch{}
 	switch ref.Kind { //nolint:exhaustive // the others have no rows

@@ -162,15 +162,15 @@ func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	return in.Outcome, true
 }
 
-// returnURL returns the shop's address with the parameters that the provider adds to it, or "" if
-// the shop gave none. The caller holds the ledger's lock.
+// returnURL returns the shop's address with the parameters that the provider adds to it, or "" if the shop gave
+// none or one that is no address. The caller holds the ledger's lock.
 func returnURL(t *ledger.Transaction) string {
 	u, err := url.Parse(t.Callback)
 	if err != nil || t.Callback == "" {
 		return ""
 	}
-	// Stripe and Mollie add nothing.
-	if t.Provider == ledger.Stripe || t.Provider == ledger.Mollie { // their buyers return to the address as it was given
+	// Stripe and Mollie add nothing: their buyers return to the address as it was given.
+	if t.Provider == ledger.Stripe || t.Provider == ledger.Mollie {
 		return t.Callback
 	}
 	q := u.Query()

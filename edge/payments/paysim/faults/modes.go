@@ -259,8 +259,8 @@ func Scramble(seed uint64, name string, n uint64) uint64 {
 	return h ^ h>>31
 }
 
-// Latency draws how long a call takes: the span or, if there is a P99, a log-normal time with that median and p99.
-// It is at most four times the p99.
+// Latency draws how long a call takes: the span or, if there is a P99, a log-normal time with the span as its
+// median and that p99. It is at most four times the p99.
 func (d *Dice) Latency(set Setting, name string) time.Duration {
 	if set.P99 == 0 {
 		return set.Span
@@ -283,7 +283,7 @@ func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 }
 
 // Struck reports whether a mode strikes a transaction, and returns the mode's setting. All calls with the same
-// reference give the same answer.
+// mode and reference give the same answer.
 func (d *Dice) Struck(m Modes, mode, reference string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {

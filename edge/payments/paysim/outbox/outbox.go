@@ -163,8 +163,8 @@ func (o *Outbox) pop() (*delivery, time.Duration) {
 	return first, 0
 }
 
-// deliverWebhook sends one webhook. If it is not answered with 200, it is queued again, unless this was its last
-// try.
+// deliverWebhook sends one webhook. If it is not answered with 200, it is queued again, unless this was its
+// last try or ctx has ended.
 func (o *Outbox) deliverWebhook(ctx context.Context, d *delivery) {
 	if o.sendOnce(ctx, d) {
 		o.sent.Add(1)
