@@ -54,7 +54,8 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 	}), nil
 }
 
-// csvRow makes the row of an attendee, with the values in the order of csvColumns. A value that is missing becomes an empty cell.
+// csvRow makes the row of an attendee, with the values in the order of csvColumns. A missing value becomes an
+// empty cell.
 func csvRow(v *api.Attendee) []string {
 	var seat api.TicketSeat
 	if v.Seat != nil {

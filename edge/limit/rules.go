@@ -42,7 +42,7 @@ var (
 // be guessed all that time.
 const promoSpan = 10 * time.Minute
 
-// RateRules returns all rate limits, the tiers' limits first. They are not scaled yet: the node
+// RateRules returns the rate limits of requests, the tiers' limits first. They are not scaled yet: the node
 // multiplies each by BOXOFFICE_LIMITS_SCALE (Scale).
 func RateRules() []RateRule {
 	var all []RateRule

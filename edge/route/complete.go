@@ -73,9 +73,9 @@ func (op *Op) rowFaults() []string {
 	return found
 }
 
-// handlerFaults lists the faults of the handler's types: a body for a GET, an answer that does not fit the
-// status, parameters that are not the parameters of the path, a row for gates whose request does not name the
-// event, and fields without a limit (listUnbounded).
+// handlerFaults lists the faults of the handler: that there is none, a body for a GET, an answer that does not
+// fit the status, parameters that are not the parameters of the path, a row for gates whose request does not
+// name the event, and fields without a limit (listUnbounded).
 func (op *Op) handlerFaults() []string {
 	if op.Handler.In == nil {
 		return []string{"Handler: use route.Handle"}

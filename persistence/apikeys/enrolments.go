@@ -45,9 +45,9 @@ type Enrolment struct {
 // enrolmentColumns are in the order of the fields of Enrolment, because rows are read by position.
 const enrolmentColumns = `id, org, gate, events, guests, key_ends, created_by, ends_at, key`
 
-// AddEnrolment stores the hash of a code, which ends EnrolmentLife from now, and returns its row. It
-// deletes codes that ended long ago. It returns ErrTooManyCodes if the organization has
-// MaxEnrolments that can still be exchanged.
+// AddEnrolment stores the hash of a code, which ends EnrolmentLife from now, and returns its row. It deletes
+// codes that ended long ago. It returns ErrTooManyCodes if the organization has MaxEnrolments codes that can
+// still be exchanged.
 func (s *Store) AddEnrolment(ctx context.Context, e *Enrolment, code string, now time.Time) (*Enrolment, error) {
 	hash := sha256.Sum256([]byte(code))
 	var added *Enrolment

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// prepare finds the programs, and makes sure that a cluster and a socket directory exist. The
-// supervisor calls it on its own thread, while it has the lock of the directory.
+// prepare finds the programs, makes sure that a cluster and a socket directory exist, and publishes the
+// server's URL. The supervisor calls it on its own thread, while it has the lock of the directory.
 func (s *Server) prepare(ctx context.Context, install bool) error {
 	// The socket directory comes first: if it is somebody else's, prepare fails before it has
 	// created anything.

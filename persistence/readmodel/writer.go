@@ -337,8 +337,9 @@ func (r *rows) addTickets(o *order.Order) {
 	}
 }
 
-// update queues the changes of older orders, and what belongs to orders: payments, refunds, tickets at the gates. It
-// comes after insert, in the same transaction.
+// update queues everything besides the new orders and tickets: changed orders, erased addresses, payments,
+// refunds, the entries of wallets, and what the gates have scanned. It comes after insert, in the same
+// transaction.
 func (w *Writer) update() error {
 	if err := w.updateOrders(); err != nil {
 		return err

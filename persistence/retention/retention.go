@@ -70,7 +70,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // Sweep drops the days that are older than the retention, the oldest first, up to a day that has to stay. Its
-// error says why that day has to stay.
+// error says why that day has to stay, or what has failed.
 func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 	days, err := journal.Days(ctx, k.pool)
 	if err != nil {

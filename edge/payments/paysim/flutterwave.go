@@ -177,8 +177,8 @@ func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 // choose.
 const hostedPage = 20
 
-// hostedRefunds answers GET /v3/refunds: all refunds, the newest first, or the refunds of one transaction if
-// its id is given.
+// hostedRefunds answers GET /v3/refunds: all of Flutterwave's refunds, the newest first, or the refunds of one
+// transaction if its id is given.
 func (s *Sim) hostedRefunds(ctx *fasthttp.RequestCtx) task {
 	which, page := query(ctx, "id"), queryInt(ctx, "page", 1, 1, 1_000_000)
 	t := s.ledger.Find(which)

@@ -52,8 +52,8 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// createSession answers POST /v1/checkout/sessions. A repeat with the same idempotency key gets the same
-// session. A repeat that asks for something else is refused.
+// createSession answers POST /v1/checkout/sessions. A repeat, known by its reference, gets the same session, or
+// is refused if it asks for something else.
 func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	in, err := url.ParseQuery(string(ctx.PostBody()))
 	amount, bad := strconv.ParseInt(in.Get("line_items[0][price_data][unit_amount]"), 10, 64)

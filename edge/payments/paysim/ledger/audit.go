@@ -23,9 +23,9 @@ type Row struct {
 // go of the lock for a moment.
 const AuditPage = 10_000
 
-// Rows returns up to limit rows, in the order of their ids, beginning with the id from. A status other than ""
-// selects only its transactions. The next page begins at next, which is 0 after the last page. Rows takes the
-// lock.
+// Rows returns up to limit rows, and at most AuditPage, in the order of their ids, beginning with the id from.
+// A status other than "" selects only its transactions. The next page begins at next, which is 0 after the last
+// page. Rows takes the lock.
 func (l *Ledger) Rows(from int64, status string, limit int) (rows []Row, next int64) {
 	now := l.cfg.Now()
 	limit = min(limit, AuditPage)
