@@ -177,9 +177,8 @@ func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref
 }
 
 // editType writes into a type the optional fields that were sent, and checks the rules that concern several
-// fields or the event. It checks the sale's dates (window) and the refund deadline only if they were sent,
-// because the event may have moved since they were accepted, and old dates must not prevent a change of other
-// fields.
+// fields or the event. It checks the sale's dates (window) and the refund deadline only if they were sent. The
+// event may have moved since they were accepted, and old dates must not prevent a change of other fields.
 func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
 	takeTypeFields(t, f)
 	if f.Price.Set {

@@ -1,13 +1,12 @@
 // Package hasher makes keys from passwords (argon2id) in separate processes of low priority.
 //
-// A hash takes a core for tens of milliseconds and 19 MiB of memory. Within the node, even a single
-// hash would delay a sale, because everything else on its core waits until the hash is done. A
-// process of low priority gets little more than the time that others leave. Measured on two cores
-// with one hash at a time, the p99 of orders rose from 3 ms to 31 ms with hashes within the node,
-// and to 15 ms with hashes in a process, which is what any process that never rests costs there. So
-// a worker also rests between hashes while a sale goes on; a storm of logins then takes a third of
-// a core. With 200 logins at once, the p99 rose from 3.8 ms to 7 ms with the rests, and to 10 ms
-// without them.
+// A hash takes a core for tens of milliseconds and 19 MiB of memory. Within the node, even a single hash would
+// delay a sale, because everything else on its core waits until the hash is done. A process of low priority
+// gets little more than the time that others leave. Measured on two cores with one hash at a time, the p99 of
+// orders rose from 3 ms to 31 ms with hashes within the node, and to 15 ms with hashes in a process: any
+// process that never rests costs that much there. So a worker also rests between hashes while a sale goes on; a
+// storm of logins then takes a third of a core. With 200 logins at once, the p99 rose from 3.8 ms to 7 ms with
+// the rests, and to 10 ms without them.
 //
 // A program that uses a Hasher is also the worker: if it is called with the argument Command, it
 // calls Serve and does nothing else. The node makes one Hasher with New. Its processes start when

@@ -78,11 +78,11 @@ type Made struct {
 	Refused string `json:"refused"`
 }
 
-// Make makes the sizes of an organization's image and returns when its worker has ended. path is
-// the image's file, mediaType the type that the image must have, and folder the folder for the
-// sizes. It refuses with UNSUPPORTED_FILE_TYPE an image that cannot be decoded or is too large,
-// with RATE_LIMITED if another image of the organization runs or waits or the organization has sent
-// too many megapixels in a minute, and with OVERLOADED if too many images wait.
+// Make makes the sizes of an organization's image and returns when its worker has ended. path is the image's
+// file, mediaType the type that the image must have, and folder the folder for the sizes. It refuses with
+// UNSUPPORTED_FILE_TYPE an image that cannot be decoded or is too large, and with OVERLOADED if too many images
+// wait. It refuses with RATE_LIMITED if another image of the organization runs or waits, or if the organization
+// has sent too many megapixels in a minute.
 func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, path, folder string) (*Made, error) {
 	pixels, err := measurePixels(mediaType, path)
 	if err != nil {

@@ -338,8 +338,8 @@ func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
 	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
 }
 
-// addLinks adds to a confirmation the links to the page with rotating codes, to the PDF of the tickets, if the
-// event has a venue and accepts paper, and to the calendar file, if there is one.
+// addLinks adds to a confirmation the link to the page with rotating codes, the link to the PDF of the tickets
+// if the event has a venue and accepts paper, and the link to the calendar file if there is one.
 func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	token := h.Secrets.RenewedToken(id, time.Now().Add(TokenAfterEnd))
 	m.Live = h.BaseURL + "/o/" + id.String() + "#token=" + token

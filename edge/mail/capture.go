@@ -75,9 +75,9 @@ const (
 
 var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.eml$`)
 
-// Send writes the message to a file. It does not write a message again whose id is among the kept ones,
-// because the sender repeats a message after a crash that happened between Send and its note of it. It keeps the
-// newest captureMax messages and deletes older ones.
+// Send writes the message to a file. It does not write a message whose id is among the kept ones: the sender
+// repeats a message after a crash between Send and its note of it. It keeps the newest captureMax messages and
+// deletes older ones.
 func (c *Capture) Send(_ context.Context, m Message) error {
 	msg, err := c.origin.renderMessage(m)
 	if err != nil {

@@ -13,10 +13,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// steering are the characters that change the direction of the text after them, even of the text
-// after the name if no other character ends their effect (Unicode Standard Annex 9, 2.1 to 2.4).
-// The marks U+200E, U+200F and U+061C are not here, because they have no such effect, and texts in
-// Arabic and Hebrew use them.
+// steering are the characters that change the direction of the text after them (Unicode Standard Annex 9, 2.1
+// to 2.4). If no other character ends their effect, they turn even the text after the name. The marks U+200E,
+// U+200F and U+061C are not here, because they have no such effect, and texts in Arabic and Hebrew use them.
 var steering = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x202a, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
 
 // hidden are invisible characters that no script and no emoji needs within a name: soft hyphen,
@@ -97,9 +96,9 @@ func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, blank) || unicode.Is(unicode.Co, r)
 }
 
-// Key returns the text by which names are compared. It is the same for names that differ only in case,
-// in compatibility forms of letters, in the kind and number of blanks, or in invisible characters,
-// because people can't tell such names apart when they read or say them.
+// Key returns the text by which names are compared. It is the same for names that differ only in case, in
+// compatibility forms of letters, in the kind and number of blanks, or in invisible characters. People can't
+// tell such names apart when they read or say them.
 func Key(s string) string {
 	if isOwnKey(s) {
 		return s // a short cut, because a venue map has up to 100,000 seats whose labels are mostly numbers

@@ -187,9 +187,9 @@ func exampleEnvelope(code engine.Code, message string, details any) any {
 	}
 }
 
-// describeErrors adds to the document the schema of an error, an example of each code that some
-// operation uses, and as x-error-codes the catalogue of all codes, with their status and message and
-// whether a retry makes sense.
+// describeErrors adds to the document the schema of an error, and an example of each code that some operation
+// uses. As x-error-codes it adds the catalogue of all codes: their status, their message, and whether a retry
+// makes sense.
 func (p *printer) describeErrors(ops []route.Op) error {
 	schema, err := p.reflector.Reflect(failure{})
 	if err != nil {

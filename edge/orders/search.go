@@ -8,9 +8,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Ask reads the text by which a list of people or orders is searched. The text is looked for as words and, if
-// it has such a form, as an order's number or id and as a ticket's id, code or door code of one of the events.
-// Whether these orders and tickets exist is not checked.
+// Ask reads the text by which a list of people or orders is searched. The text is looked for as words. If it
+// has such a form, it is also looked for as an order's number or id, and as a ticket's id, code or door code of
+// one of the events. Whether these orders and tickets exist is not checked.
 func Ask(m *secrets.Master, text string, events []int64) readmodel.Asked {
 	a := readmodel.Asked{Patterns: readmodel.AskForWords(text)}
 	if a.Patterns == nil {

@@ -11,7 +11,7 @@ func CheckGrant(op *Op, g Grant) error {
 }
 
 // A write for an organization is counted as writeCost bytes, for its rows in tables and logs, and bodyCost
-// bytes for each byte of its body, which is kept in the journal and in the tables made from the journal.
+// bytes for each byte of its body: the journal keeps the body, and so do the tables made from the journal.
 const (
 	writeCost = 1 << 10
 	bodyCost  = 2

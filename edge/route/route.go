@@ -306,10 +306,10 @@ func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 	})
 }
 
-// Serve reads the request from src and c.Body, checks it, runs the handler and, on success, appends
-// the body to buf. It appends nothing if the status is 204 or the answer is a Content, which it sets in c. Its
-// error is the one that the handler returned, a VALIDATION_ERROR refusal with the issues found, a refusal of the
-// Gate, the refusal of what the key of a gate may not do, or says that the answer could not be encoded.
+// Serve reads the request from src and c.Body, checks it, runs the handler and, on success, appends the body to
+// buf. It appends nothing if the status is 204 or the answer is a Content, which it sets in c. Its error is the
+// handler's, a VALIDATION_ERROR with the issues found, a refusal of the Gate, or the refusal of what the key of
+// a gate may not do. It may also say that the answer could not be encoded.
 func (h Handler) Serve(c *Call, src Source, buf *bytes.Buffer) error { return h.serve(c, src, buf) }
 
 // HasBody reports whether the operation reads a JSON body.

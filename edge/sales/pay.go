@@ -256,9 +256,9 @@ func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 	return nil
 }
 
-// beginAt begins the attempt's charge at the provider and notes in the order where the payer pays. If it is unknown
-// whether the charge has begun, if the provider has seen the reference before, or if the amount is too small, the
-// attempt is marked as failed, so that the next one gets a new reference.
+// beginAt begins the attempt's charge at the provider and notes in the order where the payer pays. It marks the
+// attempt as failed if it is unknown whether the charge has begun, if the provider has seen the reference
+// before, or if the amount is too small. The next attempt then gets a new reference.
 func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, psp.Charge{

@@ -85,9 +85,9 @@ func plainParam(value string) bool {
 }
 
 // provePrincipal authenticates the request. An operation whose only kind of caller is the public is also served
-// to a caller whose credentials prove nothing, because an app that still sends an expired token should not lose
-// the public pages. A key of the other environment (live, test) is always refused: its owner has mixed up the
-// two and should learn of it.
+// to a caller whose credentials prove nothing: an app that still sends an expired token should not lose the
+// public pages. A key of the other environment (live, test) is always refused: its owner has mixed up the two
+// and should learn of it.
 func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
 	nobody := route.Principal{Kinds: route.Public}

@@ -117,8 +117,8 @@ func Files(demo bool) ([]File, error) {
 	return append(files, mailed...), err
 }
 
-// Static serves a File. It makes and compresses the file when somebody first asks for it, because most files of a
-// node are never asked for, and to compress all of them takes a core for half a second.
+// Static serves a File. It makes and compresses the file when somebody first asks for it. Most files of a node
+// are never asked for, and to compress all of them takes a core for half a second.
 type Static struct {
 	file   File
 	body   *packed

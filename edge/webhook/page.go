@@ -75,8 +75,8 @@ type sending struct {
 }
 
 // sendChain makes the attempts of a chain one after another, also after one has failed. It stops early when the
-// deliverer stops, when the endpoint has answered 410, and when the page is older than startTime, because the
-// endpoint may have been changed since the page was loaded.
+// deliverer stops, and when the endpoint has answered 410. It also stops when the page is older than startTime,
+// because the endpoint may have been changed since the page was loaded.
 func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {

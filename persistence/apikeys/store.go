@@ -26,9 +26,9 @@ const publicIDs = "api_keys_public_id_key"
 // Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist, ExpiresAt and
 // CreatedBy, or returns ErrTooMany.
 //
-// If the same command comes again within a day, which is how long commands may be repeated, its key gets the
-// values of the repeated request and a new secret, because only the hash of the old one is stored. Create
-// returns ErrRevoked if the command's key was revoked, or belongs to another organization.
+// A command may be repeated for a day. Its key then gets the values of the repeated request, and a new secret,
+// because only the hash of the old one is stored. Create returns ErrRevoked if the command's key was revoked,
+// or belongs to another organization.
 func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw) (*Key, error) {
 	var made *Key
 	err := persistence.Redraw(func() (err error) {

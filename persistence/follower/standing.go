@@ -22,9 +22,9 @@ type Position struct {
 	Head     int64  `json:"head"`  // the last one that exists
 }
 
-// Positions returns how far all followers have come, from their saved positions, in the writers of
-// the journal. A follower that has never applied a batch is missing, and so are the writers that a follower has read to
-// their end, and those in a database that is known not to answer.
+// Positions returns how far all followers have come, from their saved positions, in the writers of the journal.
+// It leaves out followers that have never applied a batch, writers that a follower has read to their end, and
+// writers in a database that is known not to answer.
 func Positions(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) ([]Position, error) {
 	writers, err := from.Writers(ctx)
 	if err != nil && !errors.Is(err, persistence.ErrAway) {

@@ -109,10 +109,10 @@ func (s *Store) Uses(ctx context.Context, id uuid.UUID) ([]Use, error) {
 	return list, nil
 }
 
-// RemoveSection removes a section of an event. ended are uses that the caller has read with Uses and then found to be
-// over, because the ticket type's record does not name the section and no claim of the type is still under way. They
-// are removed first, but only if they were not claimed again: since is the time of the last claim. RemoveSection
-// returns ErrNotFound, or ErrInUse if another use remains and the foreign key refuses the removal.
+// RemoveSection removes a section of an event. ended are uses from Uses that the caller has found to be over:
+// the ticket type's record does not name the section, and no claim of the type is under way. They are removed
+// first, but only if they were not claimed again: since is the time of the last claim. RemoveSection returns
+// ErrNotFound, or ErrInUse if another use remains and the foreign key refuses the removal.
 func (s *Store) RemoveSection(ctx context.Context, event int64, id uuid.UUID, ended []Use) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		for _, u := range ended {

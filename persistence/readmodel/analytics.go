@@ -17,10 +17,9 @@ type Point struct {
 	Amount int64 // minor units
 }
 
-// series has the query for each metric of an event. Their parameters are: $1 is the event's number;
-// $2 and $3 are the ids between which its orders lie, because the id of an order begins with its
-// event; $4 are the statuses of sold orders; $5 is the length of an interval and $6 the time zone.
-// All queries take the same parameters. A query that needs fewer of them names the others in a
+// series has the query for each metric of an event. All queries take the same parameters: $1 is the event's
+// number, $2 and $3 are the ids between which its orders lie, $4 are the statuses of sold orders, $5 is the
+// length of an interval, and $6 is the time zone. A query that needs fewer of them names the others in a
 // condition that is always true.
 var series = map[string]string{
 	"sales": `SELECT date_trunc($5, o.created_at, $6), sum(n)::bigint, sum(o.total)::bigint FROM orders o

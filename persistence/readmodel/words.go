@@ -16,8 +16,8 @@ const (
 )
 
 // latin has a spelling in plain Latin letters for letters that Unicode does not take apart into a letter and an
-// accent. Cyrillic and Greek are spelt in Latin letters too, so that a name is found in either script, and
-// because the trigrams of Postgres, by which misspelt words are found, know only ASCII letters in the locale C.
+// accent. Cyrillic and Greek are spelt in Latin letters too, so that a name is found in either script. Besides,
+// the trigrams of Postgres, which find misspelt words, know only ASCII letters in the locale C.
 var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h ŋ n ſ s ĸ k
 а a б b в v г g д d е e ж zh з z и i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz

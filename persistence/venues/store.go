@@ -20,9 +20,8 @@ const selected = `SELECT m.id, m.public_id, coalesce(m.org, 0), m.name, m.seats,
 			array_agg(published_at ORDER BY version DESC) AS published
 		FROM venue_map_versions WHERE map = m.id) v `
 
-// Create adds a map to an organization, or returns ErrTooMany. If the same command comes again within a day,
-// which is how long commands may be repeated, it returns the map that the command has made, or nil if that map
-// is another organization's.
+// Create adds a map to an organization, or returns ErrTooMany. A command may be repeated for a day: it then
+// returns the map that the command has made, or nil if that map is another organization's.
 func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {

@@ -217,9 +217,9 @@ func validDate(s string) bool {
 //go:embed timezones.txt
 var timezoneNames string
 
-// timezones are the names of the tz database, both zones and links. The list is part of the
-// program, because what a machine has installed differs from node to node and contains more than
-// zones, such as right/UTC with its leap seconds, which no other program reads as we would.
+// timezones are the names of the tz database, both zones and links. The list is part of the program, because
+// the lists that machines have installed differ, and contain more than zones: no other program would read
+// right/UTC, which has leap seconds, as we would.
 var timezones = wordsOf(timezoneNames)
 
 func validTimezone(s string) bool { return timezones[s] }

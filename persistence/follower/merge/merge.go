@@ -221,9 +221,8 @@ func (ts *Tails) ListMissing() []Fact {
 }
 
 // Resolve uses the places of the missing facts: found[i] is the place of missing[i]. A fact that was applied
-// before is remembered as the last of its stream, and so is a fact that the journal has dropped, because facts
-// are dropped only when all followers have applied them. If a fact is not in memory yet, its writer will be read
-// up to it.
+// before is remembered as the last of its stream. So is a fact that the journal has dropped: facts are dropped
+// only when all followers have applied them. If a fact is not in memory yet, its writer will be read up to it.
 //
 // Resolve returns ErrGap if the journal does not have one of the facts, if the stream's remembered seq shows
 // that the fact was passed over, or if no answer helps, because then Gather would never go on.
