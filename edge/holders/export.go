@@ -206,8 +206,9 @@ func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addWaitlist writes the caller's entries in the waitlists of events. Only the events' actors know the waitlists, so
-// it asks each event in which the address stands in a waitlist, or in an order other than as the buyer's (Naming).
+// addWaitlist writes the caller's entries in the waitlists of events. Only the events' actors know the
+// waitlists. So it asks each event that has the address in its waitlist, or in an order, other than as the
+// buyer's (Naming).
 func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`,"waitlist":[`)
 	x.inside = false

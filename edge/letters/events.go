@@ -34,9 +34,9 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if o != nil {
 		organizer = o.Name
 	}
-	// Mails of a cancellation to buyers count against no organization, because every buyer must be told. Mails of
-	// changes do count, because an organizer could change an event as often as they like, and so do mails to people
-	// to whom the organization gave tickets.
+	// Mails of a cancellation to buyers count against no organization, because every buyer must be told. Mails
+	// of changes do count: an organizer could change an event as often as they like. So do mails to people to
+	// whom the organization gave tickets.
 	count := mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Own: l.Given}
 	if l.Given || l.Template == mailqueue.EventChanged {
 		count.Organization = e.Details.Org

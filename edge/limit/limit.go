@@ -163,8 +163,8 @@ func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n 
 	return v
 }
 
-// findSlot returns the subject's slot in a set or, if it has none, the slot that is free or nearest
-// to full, after it has emptied that slot.
+// findSlot returns the subject's slot in a set. If the subject has none, findSlot empties the slot that is free
+// or nearest to full, and returns that.
 func findSlot(set *[ways]slot, subject uint64, at int64) *slot {
 	var free *slot
 	for i := range set {

@@ -17,7 +17,7 @@ import (
 )
 
 // OrderPage returns what the page of an order shows, beginning with ticket number from (counted from 0), in the
-// first language of an Accept-Language header (languages) that we have. It refuses as getOrder does.
+// first language that we have of an Accept-Language header (languages). It refuses as getOrder does.
 type OrderPage func(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error)
 
 // orderPage serves the page of an order. The token is in the query, so the page works without a script. The token

@@ -5,9 +5,9 @@ import (
 	"boxoffice/edge/route"
 )
 
-// ListByNumber returns a page of a list whose cursor is the number of the last row of a page. list
-// reads up to limit rows that follow the row with a number in the order of the list, or the first
-// rows if the number is 0. number returns a row's number, and show makes its view.
+// ListByNumber returns a page of a list whose cursor is the number of the last row of a page. list reads up to
+// limit rows: those that come after the row with a number in the order of the list, or the first rows if the
+// number is 0. number returns a row's number, and show makes its view.
 func ListByNumber[Row, View any](cursor string, limit int, list func(after int64, limit int) ([]Row, error), number func(Row) int64, show func(Row) View) (*api.List[View], error) {
 	after, err := route.ReadNumberCursor(cursor)
 	if err != nil {

@@ -48,7 +48,7 @@ func newMetrics() *metrics {
 }
 
 // countAttempt counts an attempt with its answer and its result. It measures the lag only of a first attempt
-// that succeeds, because later attempts wait on purpose, and not of a test delivery, which has no fact.
+// that succeeds, because later attempts wait on purpose. A test delivery has no fact, and so no lag.
 func (m *metrics) countAttempt(a *deliveries.Attempt, what answer, r *deliveries.Result) {
 	m.attempts[what.outcome].Inc()
 	m.seconds.Observe(what.latency.Seconds())

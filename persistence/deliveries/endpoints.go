@@ -16,10 +16,9 @@ const columns = `id, org, url, events, name, status, reason, secret, hint, creat
 // Create adds an active endpoint with e's Org, URL, Events, Name, Secret and Hint, or returns
 // ErrTooMany. command is the key under which the client may repeat its request.
 //
-// If the same command comes again within a day, which is how long commands may be repeated, its endpoint gets
-// the values of the repeated request and a new secret. The secret must be new because only its sealed form is
-// stored, so nobody could be told the old one. Create returns ErrGone if the endpoint has been deleted since,
-// or is another organization's.
+// A command may be repeated for a day. Its endpoint then gets the values of the repeated request, and a new
+// secret. The secret must be new because only its sealed form is stored, so nobody could be told the old one.
+// Create returns ErrGone if the endpoint has been deleted since, or is another organization's.
 func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*Endpoint, error) {
 	var made *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {

@@ -23,9 +23,9 @@ type Table struct{ pools journal.Pools }
 // New returns the table in the databases of a journal.
 func New(pools ...*pgxpool.Pool) Table { return Table{pools} }
 
-// Park releases the stream of an actor that is put away, to which nothing may be appended any more,
-// and notes when the actor wants a Wake; the zero time means never. If the actor has lost its
-// stream in the meantime, Park changes nothing, because the next activation has made its own note.
+// Park releases the stream of an actor that is put away, and notes when the actor wants a Wake; the zero time
+// means never. Nothing may be appended to the stream under the claim any more. If the actor has lost its stream
+// in the meantime, Park changes nothing, because the next activation has made its own note.
 func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error {
 	const (
 		mine  = `WITH mine AS (UPDATE streams SET writer = NULL WHERE stream_id = $2 AND epoch = $3 RETURNING stream_id) `
