@@ -1,0 +1,60 @@
+package pages
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// meddling lets a test answer a page's requests itself: window.meddle takes a request and returns its answer, or nothing
+// for one that is to be sent.
+const meddling = `window.sent = fetch; fetch = async (...request) => (await window.meddle?.(...request)) || window.sent(...request);`
+
+// TestDeskTrouble works at the organizer's desk while others work there too, the server refuses, and people do
+// things twice or change their minds. The desk says what is so, and loses nothing of what was typed.
+func TestDeskTrouble(t *testing.T) {
+	t.Parallel()
+	chromium := openBrowser(t)
+	r := openShowroom(t)
+	for name, look := range map[string]func(*organizer, *showroom){
+		"evidence": (*organizer).readsEvidence,
+	} {
+		t.Run(name, func(t *testing.T) {
+			shop := *r.Shop
+			shop.T = t
+			mine := &showroom{Shop: &shop, base: r.base, ada: r.ada}
+			o := &organizer{began: time.Now(), width: laptop.width, buyer: buyer{window: chromium.open(t, r.base+"/help", laptop), shop: &shop, name: "trouble-" + name}}
+			o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": meddling})
+			look(o, mine)
+		})
+	}
+}
+
+// atDesk opens a page of the desk as somebody who is signed in.
+func (o *organizer) atDesk(r *showroom, path string) {
+	o.t.Helper()
+	kept, err := json.Marshal(map[string]any{"access": r.Token, "refresh": "-", "until": time.Now().Add(time.Hour).UnixMilli()})
+	require.NoError(o.t, err)
+	o.evaluate(fmt.Sprintf("localStorage.setItem('session', %q)", kept))
+	o.load(r.base + "/organizer/" + path)
+}
+
+// pause waits for so long as something wrong would need to show.
+func (o *organizer) pause() { o.run(`new Promise((done) => setTimeout(done, 300))`) }
+
+// readsEvidence reads a request for money whose buyer has named the same file twice.
+func (o *organizer) readsEvidence(r *showroom) {
+	o.t.Helper()
+	order := r.paid("success")
+	note := "https://example.org/doctor.pdf"
+	r.ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": r.ticket(order, 0), "reason": "I am ill, and cannot come.", "evidenceUrls": []string{note, note}}).Is(201, "")
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "refunds?status=requested")
+	o.there(".approve")
+	o.faultless()
+}

@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-JF62CuTn.js";

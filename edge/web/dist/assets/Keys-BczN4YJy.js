@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-B8A2zMLG.js";

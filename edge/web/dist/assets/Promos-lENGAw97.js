@@ -1,0 +1,1 @@
+export{t as default}from"./Promos-CDt7C_Je.js";
