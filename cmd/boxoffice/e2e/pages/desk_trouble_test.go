@@ -23,6 +23,7 @@ func TestDeskTrouble(t *testing.T) {
 	r := openShowroom(t)
 	for name, look := range map[string]func(*organizer, *showroom){
 		"evidence": (*organizer).readsEvidence,
+		"denied":   (*organizer).isDenied,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -56,5 +57,27 @@ func (o *organizer) readsEvidence(r *showroom) {
 	require.NoError(o.t, r.AwaitLists(o.t.Context()))
 	o.atDesk(r, "refunds?status=requested")
 	o.there(".approve")
+	o.faultless()
+}
+
+// isDenied lets a guest in by hand whom a gate has let in meanwhile, and names the guest while a tag is added.
+func (o *organizer) isDenied(r *showroom) {
+	o.t.Helper()
+	event, ticketType := r.sell(0, nil, nil)
+	order := r.place(ticketType, 1, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "events/"+event+"/attendees")
+	o.choose(".rows .link")
+	o.there("#admit")
+	o.fill("#guest-name", "Ada Lovelace")
+	o.fill("#new-tag", "press")
+	o.choose("#add-tag")
+	o.there(".panel .tags li")
+	require.Equal(o.t, "Ada Lovelace", o.evaluate(`document.querySelector("#guest-name").value`), "what is typed and not saved yet")
+	require.Equal(o.t, "success", r.Scan(event, r.Order(order.id, order.token).Str("tickets.0.shortCode"), "d1").Str("status"))
+	o.choose("#admit")
+	o.until(`document.querySelector(".toast")?.innerText || document.querySelector("#denied")`)
+	require.Contains(o.t, o.text("#denied"), "used before")
+	o.step("denied", "#denied")
 	o.faultless()
 }

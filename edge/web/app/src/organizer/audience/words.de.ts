@@ -28,7 +28,7 @@ const words = {
     file: 'An alle in einer Datei', choose: 'CSV-Datei', fileHint: 'Die erste Zeile benennt die Spalten: name und email werden gelesen. Höchstens 500 Leute.', bring: 'Allen darin Karten geben', row: (n, why) => `Zeile ${n}: ${why}`, reasons: { INVALID_EMAIL: 'keine E-Mail-Adresse', INVALID_NAME: 'der Name ist zu lang oder hat fremde Zeichen', DUPLICATE: 'die Adresse steht schon weiter oben' },
   },
   guest: {
-    title: 'Gast', order: 'Zum Kauf', holder: 'Wer sie hat', name: 'Wer kommt', emailHint: 'Sie gibt kein Recht auf die Karte.', admit: 'Von Hand einlassen', admitted: 'Ist jetzt drin.', undo: 'Einlass zurücknehmen', undoSure: 'Die Karte gilt wieder und lässt noch einmal jemanden ein.', undone: 'Die Karte gilt wieder.',
+    title: 'Gast', order: 'Zum Kauf', holder: 'Wer sie hat', name: 'Wer kommt', emailHint: 'Sie gibt kein Recht auf die Karte.', admit: 'Von Hand einlassen', admitted: 'Ist jetzt drin.', undo: 'Einlass zurücknehmen', undoSure: 'Die Karte gilt wieder und lässt noch einmal jemanden ein.', undone: 'Die Karte gilt wieder.', denied: { denied_duplicate: 'Kein Einlass: Die Karte wurde schon benutzt.', denied_cancelled: 'Kein Einlass: Die Karte wurde zurückgegeben oder storniert.' }, admitsNobody: 'Kein Einlass: Die Karte gilt für dieses Event nicht.',
   },
   tag: 'Neues Stichwort', tagHint: 'Buchstaben, Ziffern, Leerzeichen, _ . und -.', contact: { write: 'Mail schreiben', sent: 'Die Mail ist gesendet.' },
   resend: 'Karten noch einmal senden', resent: (to) => `Sie sind unterwegs an ${to}.`,

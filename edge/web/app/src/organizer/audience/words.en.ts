@@ -28,7 +28,7 @@ const words = {
     file: 'To all of a file', choose: 'CSV file', fileHint: 'Its first row names the columns: name and email are read. At most 500 people.', bring: 'Give tickets to all of it', row: (n: number, why: string) => `Row ${n}: ${why}`, reasons: { INVALID_EMAIL: 'no e-mail address', INVALID_NAME: 'the name is too long or has signs that none has', DUPLICATE: 'the address stands in a row before' } as Record<string, string>,
   },
   guest: {
-    title: 'Guest', order: 'The order', holder: 'Who has it', name: 'Who attends', emailHint: 'It gives no right to the ticket.', admit: 'Let in by hand', admitted: 'Is inside now.', undo: 'Undo letting in', undoSure: 'The ticket is good again, and lets somebody in once more.', undone: 'The ticket is good again.',
+    title: 'Guest', order: 'The order', holder: 'Who has it', name: 'Who attends', emailHint: 'It gives no right to the ticket.', admit: 'Let in by hand', admitted: 'Is inside now.', undo: 'Undo letting in', undoSure: 'The ticket is good again, and lets somebody in once more.', undone: 'The ticket is good again.', denied: { denied_duplicate: 'Nobody is let in: the ticket was used before.', denied_cancelled: 'Nobody is let in: the ticket was given back or cancelled.' } as Record<string, string>, admitsNobody: 'Nobody is let in: the ticket is not good for this event.',
   },
   tag: 'New tag', tagHint: 'Letters, digits, spaces, _ . and -.', contact: { write: 'Write a mail', sent: 'The mail is sent.' },
   resend: 'Send the tickets again', resent: (to: string) => `They are on their way to ${to}.`,
