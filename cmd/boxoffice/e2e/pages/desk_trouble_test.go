@@ -24,6 +24,7 @@ func TestDeskTrouble(t *testing.T) {
 	for name, look := range map[string]func(*organizer, *showroom){
 		"evidence": (*organizer).readsEvidence,
 		"denied":   (*organizer).isDenied,
+		"seconds":  (*organizer).keepsSeconds,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -79,5 +80,34 @@ func (o *organizer) isDenied(r *showroom) {
 	o.until(`document.querySelector(".toast")?.innerText || document.querySelector("#denied")`)
 	require.Contains(o.t, o.text("#denied"), "used before")
 	o.step("denied", "#denied")
+	o.faultless()
+}
+
+// keepsSeconds saves an event that a program has made, whose moments have seconds; moves it, and moves it back.
+func (o *organizer) keepsSeconds(r *showroom) {
+	o.t.Helper()
+	const start, end = "2031-06-14T18:00:30Z", "2031-06-14T21:00:45Z"
+	event, ticketType := r.sell(0, nodetest.Object{"startDate": start, "endDate": end, "timezone": "Europe/Berlin"}, nodetest.Object{"saleEnd": end})
+	told := func(name string) string { return r.Own("GET", "/organizer/events/"+event, nil).Is(200, "").Str(name) }
+	o.atDesk(r, "events/"+event)
+	o.fill("#title", "Night Concert by the Sea")
+	o.choose("#save")
+	o.until(`document.querySelector(".toast")?.innerText || document.querySelector("form .note.warn")`)
+	require.Equal(o.t, []string{"Night Concert by the Sea", start, end}, []string{told("title"), told("startDate"), told("endDate")})
+
+	r.Own("PUT", "/organizer/events/"+event+"/tickets/"+ticketType, nodetest.Object{"saleEnd": start}).Is(200, "")
+	o.set("#start", "0002-06-14T20:00") // as while the year is typed
+	o.until(`document.querySelector("#preview").innerText.includes("14")`)
+	o.set("#start", "2031-06-14T20:00")
+	o.until(`!document.querySelector("#moved")`)
+	o.set("#timezone", "Europe/London")
+	o.there("#moved")
+	o.choose("#save")
+	o.shop.Becomes("2031-06-14T19:00:00Z", func() string { return told("startDate") })
+	o.until(`!document.querySelector("#moved")`)
+	o.set("#timezone", "Europe/Berlin")
+	o.there("#moved")
+	o.choose("#save")
+	o.shop.Becomes("2031-06-14T18:00:00Z", func() string { return told("startDate") })
 	o.faultless()
 }

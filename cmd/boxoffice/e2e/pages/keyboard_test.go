@@ -52,9 +52,7 @@ func (b *buyer) typeKeys(text string) {
 func (b *buyer) enterMoment(selector string, at time.Time) {
 	b.t.Helper()
 	b.reachByTab(selector)
-	b.typeKeys(at.Format("01022006"))
-	b.press("ArrowRight")
-	b.typeKeys(at.Format("0304"))
+	b.typeKeys(at.Format("010220060304")) // each part of it goes on to the next once it is full
 	b.typeKeys(strings.ToLower(at.Format("PM")[:1]))
 }
 

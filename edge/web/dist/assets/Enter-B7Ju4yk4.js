@@ -1,0 +1,1 @@
+export{t as default}from"./Enter-aoezSm9P.js";

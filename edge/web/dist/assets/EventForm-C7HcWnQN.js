@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-xBL14L6J.js";

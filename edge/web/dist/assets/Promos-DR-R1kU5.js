@@ -1,0 +1,1 @@
+export{t as default}from"./Promos-i9T1_6gm.js";

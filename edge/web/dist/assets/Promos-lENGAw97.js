@@ -1,1 +1,0 @@
-export{t as default}from"./Promos-CDt7C_Je.js";
