@@ -25,6 +25,7 @@ func TestDeskTrouble(t *testing.T) {
 		"evidence": (*organizer).readsEvidence,
 		"denied":   (*organizer).isDenied,
 		"seconds":  (*organizer).keepsSeconds,
+		"gates":    (*organizer).offersLiveEvents,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -109,5 +110,18 @@ func (o *organizer) keepsSeconds(r *showroom) {
 	o.there("#moved")
 	o.choose("#save")
 	o.shop.Becomes("2031-06-14T18:00:00Z", func() string { return told("startDate") })
+	o.faultless()
+}
+
+// offersLiveEvents makes a device the gate of two events that are on sale.
+func (o *organizer) offersLiveEvents(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	r.sell(0, nodetest.Object{"title": "Matinee at the Quay"}, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "events/"+event+"/live")
+	o.choose("#add-gate")
+	o.there("#gate-name")
+	o.until(`document.querySelector(".panel details")?.textContent.includes("Matinee at the Quay")`)
 	o.faultless()
 }

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-xBL14L6J.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Promos-i9T1_6gm.js";

@@ -1,1 +1,0 @@
-import{_ as e}from"./base-CNg8rVcj.js";var t={event:`concerts`,dates:`reservations`,digital:`online-course`},n=e=>[`digital-product`,`e-books`,`downloadable-files`,`online-service`].includes(e),r=t=>e(t)||n(t.category)?null:t.startDate;export{t as n,n as r,r as t};
