@@ -26,6 +26,7 @@ func TestDeskTrouble(t *testing.T) {
 		"denied":   (*organizer).isDenied,
 		"seconds":  (*organizer).keepsSeconds,
 		"gates":    (*organizer).offersLiveEvents,
+		"film":     (*organizer).waitsForFilm,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -123,5 +124,26 @@ func (o *organizer) offersLiveEvents(r *showroom) {
 	o.choose("#add-gate")
 	o.there("#gate-name")
 	o.until(`document.querySelector(".panel details")?.textContent.includes("Matinee at the Quay")`)
+	o.faultless()
+}
+
+// waitsForFilm saves an event while a film for it is being sent.
+func (o *organizer) waitsForFilm(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": `XMLHttpRequest.prototype.send = () => {};`})
+	o.atDesk(r, "events/"+event)
+	o.there("#cover-film-file")
+	o.evaluate(`(() => {
+		const t = new DataTransfer(), f = document.querySelector("#cover-film-file");
+		t.items.add(new File(["film"], "film.mp4", {type: "video/mp4"}));
+		f.files = t.files;
+		f.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+	o.there("progress")
+	o.choose("#save")
+	o.pause()
+	require.Empty(o.t, o.text(".toast"), "nothing is saved without the film")
+	require.Equal(o.t, "The file is still being sent.", o.evaluate(`document.querySelector("#cover-film").validationMessage`))
 	o.faultless()
 }

@@ -69,7 +69,7 @@ const words = {
   begin: {
     which: 'Was verkaufst du?', event: { title: 'Ein Event', text: 'Ein Abend, ein Festival, ein Spiel: Es beginnt an einem Tag.' }, dates: { title: 'Termine', text: 'Ein Museum, eine Führung, ein Tisch: Gäste wählen den Tag.' }, digital: { title: 'Ein Kurs oder eine Datei', text: 'Ist sofort da und wird jederzeit verkauft.' },
   },
-  files: { sending: (percent) => `Wird gesendet, ${percent} %`, taken: 'Ist da und wird geprüft.', own: 'Oder eine Datei von dir', form: 'Eine Adresse, die mit https:// beginnt, oder eine Datei, die hierher gesendet wurde.' },
+  files: { sending: (percent) => `Wird gesendet, ${percent} %`, taken: 'Ist da und wird geprüft.', wait: 'Die Datei wird noch gesendet.', own: 'Oder eine Datei von dir', form: 'Eine Adresse, die mit https:// beginnt, oder eine Datei, die hierher gesendet wurde.' },
   curve: {
     title: 'Wie es sich verkauft', beside: 'Daneben', nothing: 'Nichts', before: (days) => many(days, '# Tag davor', '# Tage davor'), begun: 'insgesamt', start: 'Beginn', had: (then, all) => `${then} bis dahin, ${all} insgesamt`,
   },

@@ -68,7 +68,7 @@ const words = {
   begin: {
     which: 'What do you sell?', event: { title: 'An event', text: 'An evening, a festival, a match: it begins on a day.' }, dates: { title: 'Dates', text: 'A museum, a tour, a table: guests choose the day.' }, digital: { title: 'A course or a file', text: 'It is there at once, and sold at any time.' },
   },
-  files: { sending: (percent: number) => `Sending, ${percent} %`, taken: 'It is there, and is being looked at.', own: 'Or a file of yours', form: 'An address that begins with https://, or a file that was sent here.' },
+  files: { sending: (percent: number) => `Sending, ${percent} %`, taken: 'It is there, and is being looked at.', wait: 'The file is still being sent.', own: 'Or a file of yours', form: 'An address that begins with https://, or a file that was sent here.' },
   curve: {
     title: 'How it sells', beside: 'Beside', nothing: 'Nothing', before: (days: number) => many(days, '# day before', '# days before'), begun: 'in all', start: 'Begins', had: (then: number, all: number) => `${then} by then, ${all} in all`,
   },

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-D-_p7RXK.js";
