@@ -22,11 +22,12 @@ func TestDeskTrouble(t *testing.T) {
 	chromium := openBrowser(t)
 	r := openShowroom(t)
 	for name, look := range map[string]func(*organizer, *showroom){
-		"evidence": (*organizer).readsEvidence,
-		"denied":   (*organizer).isDenied,
-		"seconds":  (*organizer).keepsSeconds,
-		"gates":    (*organizer).offersLiveEvents,
-		"film":     (*organizer).waitsForFilm,
+		"evidence":      (*organizer).readsEvidence,
+		"denied":        (*organizer).isDenied,
+		"seconds":       (*organizer).keepsSeconds,
+		"gates":         (*organizer).offersLiveEvents,
+		"film":          (*organizer).waitsForFilm,
+		"another query": (*organizer).opensAnotherQuery,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -145,5 +146,21 @@ func (o *organizer) waitsForFilm(r *showroom) {
 	o.pause()
 	require.Empty(o.t, o.text(".toast"), "nothing is saved without the film")
 	require.Equal(o.t, "The file is still being sent.", o.evaluate(`document.querySelector("#cover-film").validationMessage`))
+	o.faultless()
+}
+
+// opensAnotherQuery looks for orders of one state, and then for all by the link to where it is already.
+func (o *organizer) opensAnotherQuery(r *showroom) {
+	o.t.Helper()
+	_, ticketType := r.sell(0, nil, nil)
+	r.place(ticketType, 1, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "orders?status=failed")
+	o.there(".none")
+	o.choose(`nav a[href="/organizer/orders"]`)
+	o.there(".rows tbody tr")
+	o.window.goBack()
+	o.there(".none")
+	require.Equal(o.t, "failed", o.evaluate(`document.querySelector("#status").value`))
 	o.faultless()
 }

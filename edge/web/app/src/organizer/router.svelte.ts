@@ -8,6 +8,8 @@ const deskOf = (path: string) => path.split('/')[1];
 class Place {
   path = $state(location.pathname);
   query = $state.raw(new URLSearchParams(location.search));
+  /** visit changes when a link or the way back leads to the same view with another query: it is opened anew. */
+  visit = $state(0);
 
   constructor() {
     addEventListener('popstate', () => this.#look());
@@ -39,8 +41,10 @@ class Place {
   }
 
   #look() {
+    const query = new URLSearchParams(location.search);
+    if (this.path === location.pathname && String(this.query) !== String(query)) this.visit++;
     this.path = location.pathname;
-    this.query = new URLSearchParams(location.search);
+    this.query = query;
   }
 }
 

@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-CH7lIStN.js";
