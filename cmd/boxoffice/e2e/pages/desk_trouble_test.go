@@ -22,12 +22,13 @@ func TestDeskTrouble(t *testing.T) {
 	chromium := openBrowser(t)
 	r := openShowroom(t)
 	for name, look := range map[string]func(*organizer, *showroom){
-		"evidence":      (*organizer).readsEvidence,
-		"denied":        (*organizer).isDenied,
-		"seconds":       (*organizer).keepsSeconds,
-		"gates":         (*organizer).offersLiveEvents,
-		"film":          (*organizer).waitsForFilm,
-		"another query": (*organizer).opensAnotherQuery,
+		"evidence":       (*organizer).readsEvidence,
+		"denied":         (*organizer).isDenied,
+		"seconds":        (*organizer).keepsSeconds,
+		"gates":          (*organizer).offersLiveEvents,
+		"film":           (*organizer).waitsForFilm,
+		"another query":  (*organizer).opensAnotherQuery,
+		"unsaved prices": (*organizer).keepsPrices,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -162,5 +163,19 @@ func (o *organizer) opensAnotherQuery(r *showroom) {
 	o.window.goBack()
 	o.there(".none")
 	require.Equal(o.t, "failed", o.evaluate(`document.querySelector("#status").value`))
+	o.faultless()
+}
+
+// keepsPrices chooses what a section costs, and withholds a seat before that is saved.
+func (o *organizer) keepsPrices(r *showroom) {
+	o.t.Helper()
+	h := nodetest.SeatedIn(r.Shop)
+	o.atDesk(r, "events/"+h.Event+"/seating")
+	o.set("#price-stalls", h.Gods)
+	o.choose("main details summary")
+	o.choose(".row .seat")
+	o.choose("#block")
+	o.until(`!document.querySelector("#block") && document.querySelector(".seat.off")`)
+	require.Equal(o.t, h.Gods, o.evaluate(`document.querySelector("#price-stalls").value`))
 	o.faultless()
 }
