@@ -29,6 +29,7 @@ func TestDeskTrouble(t *testing.T) {
 		"film":           (*organizer).waitsForFilm,
 		"another query":  (*organizer).opensAnotherQuery,
 		"unsaved prices": (*organizer).keepsPrices,
+		"refused choice": (*organizer).takesChoiceBack,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -178,4 +179,22 @@ func (o *organizer) keepsPrices(r *showroom) {
 	o.until(`!document.querySelector("#block") && document.querySelector(".seat.off")`)
 	require.Equal(o.t, h.Gods, o.evaluate(`document.querySelector("#price-stalls").value`))
 	o.faultless()
+}
+
+// takesChoiceBack makes the only owner a member, and changes how a waitlist works, which the server refuses.
+func (o *organizer) takesChoiceBack(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	o.atDesk(r, "settings/members")
+	o.set("main li select", "member")
+	o.there("main .note.warn")
+	o.until(`!document.querySelector("main li select").disabled`)
+	require.Equal(o.t, "owner", o.evaluate(`document.querySelector("main li select").value`))
+	o.load(r.base + "/organizer/events/" + event + "/waitlist")
+	o.there("#auto")
+	was := o.evaluate(`document.querySelector("#auto").checked`)
+	o.evaluate(`window.meddle = (request) => request.method === "PUT" && new Response('{"error":{"code":"UNAVAILABLE","message":"-"}}', {status: 503})`)
+	o.choose("#auto")
+	o.there("main .note.warn")
+	require.Equal(o.t, was, o.evaluate(`document.querySelector("#auto").checked`))
 }
