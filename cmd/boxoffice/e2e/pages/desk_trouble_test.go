@@ -30,6 +30,7 @@ func TestDeskTrouble(t *testing.T) {
 		"another query":  (*organizer).opensAnotherQuery,
 		"unsaved prices": (*organizer).keepsPrices,
 		"refused choice": (*organizer).takesChoiceBack,
+		"left early":     (*organizer).leavesEarly,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -197,4 +198,22 @@ func (o *organizer) takesChoiceBack(r *showroom) {
 	o.choose("#auto")
 	o.there("main .note.warn")
 	require.Equal(o.t, was, o.evaluate(`document.querySelector("#auto").checked`))
+}
+
+// leavesEarly leaves the live view before the server has answered with the right to its stream.
+func (o *organizer) leavesEarly(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": `
+		window.streams = 0;
+		EventSource = class extends EventSource { constructor(...at) { super(...at); window.streams++; } };
+		window.meddle = (request) => request.url.includes("live-token") && new Promise((done) => { window.release = done; });`})
+	o.atDesk(r, "events/"+event+"/live")
+	o.until(`window.release`)
+	o.choose(`main nav a[href$="/attendees"]`)
+	o.there("#give-away")
+	o.evaluate(`window.release(null)`)
+	o.pause()
+	require.Equal(o.t, 0., o.evaluate(`window.streams`))
+	o.faultless()
 }

@@ -14,6 +14,7 @@ export class Live {
   streaming = $state(false);
   #stream: EventSource | null = null;
   #timer = 0;
+  #over = false; // nobody looks any more
 
   constructor(readonly desk: Desk, readonly event: string) {
     $effect(() => {
@@ -21,6 +22,7 @@ export class Live {
       void this.#watch();
       const every = setInterval(() => { if (!document.hidden) void this.look(); }, pace);
       return () => {
+        this.#over = true;
         clearInterval(every);
         clearTimeout(this.#timer);
         this.#stream?.close();
@@ -46,6 +48,7 @@ export class Live {
   async #watch() {
     try {
       const { token } = await ask(this.desk.api.POST('/api/v1/checkin/event/{id}/live-token', { params: { path: { id: this.event } } }));
+      if (this.#over) return;
       const stream = new EventSource(`/api/v1/checkin/event/${this.event}/live?token=${encodeURIComponent(token)}`);
       this.#stream = stream;
       stream.addEventListener('snapshot', (e) => {
@@ -62,6 +65,7 @@ export class Live {
   }
 
   #later() {
+    if (this.#over) return;
     this.streaming = false;
     this.#timer = window.setTimeout(() => void this.#watch(), patience);
   }
