@@ -22,15 +22,18 @@ func TestDeskTrouble(t *testing.T) {
 	chromium := openBrowser(t)
 	r := openShowroom(t)
 	for name, look := range map[string]func(*organizer, *showroom){
-		"evidence":       (*organizer).readsEvidence,
-		"denied":         (*organizer).isDenied,
-		"seconds":        (*organizer).keepsSeconds,
-		"gates":          (*organizer).offersLiveEvents,
-		"film":           (*organizer).waitsForFilm,
-		"another query":  (*organizer).opensAnotherQuery,
-		"unsaved prices": (*organizer).keepsPrices,
-		"refused choice": (*organizer).takesChoiceBack,
-		"left early":     (*organizer).leavesEarly,
+		"evidence":           (*organizer).readsEvidence,
+		"denied":             (*organizer).isDenied,
+		"seconds":            (*organizer).keepsSeconds,
+		"gates":              (*organizer).offersLiveEvents,
+		"film":               (*organizer).waitsForFilm,
+		"another query":      (*organizer).opensAnotherQuery,
+		"unsaved prices":     (*organizer).keepsPrices,
+		"refused choice":     (*organizer).takesChoiceBack,
+		"left early":         (*organizer).leavesEarly,
+		"session of one tab": (*organizer).keepsSessionOfTab,
+		"next person":        (*organizer).hidesFormerPerson,
+		"second factor":      (*organizer).asksPasswordAnew,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -215,5 +218,57 @@ func (o *organizer) leavesEarly(r *showroom) {
 	o.evaluate(`window.release(null)`)
 	o.pause()
 	require.Equal(o.t, 0., o.evaluate(`window.streams`))
+	o.faultless()
+}
+
+// keepsSessionOfTab works at the desk with a browser that lets pages keep nothing, for longer than a token lives.
+func (o *organizer) keepsSessionOfTab(r *showroom) {
+	o.t.Helper()
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": noStorage})
+	o.load(r.base + "/organizer")
+	o.fill("#email", "owner@example.org")
+	o.fill("#password", "correct horse")
+	o.press("Enter")
+	o.there("#new")
+	o.evaluate(`Date.now = ((real) => () => real() + 3_600_000)(Date.now)`)
+	o.choose(`nav a[href="/organizer/events"]`)
+	o.there("main .list, main .none, #email")
+	require.Equal(o.t, false, o.evaluate(`!!document.querySelector("#email")`), "still signed in")
+	o.faultless()
+}
+
+// hidesFormerPerson signs in where the session of somebody else has ended.
+func (o *organizer) hidesFormerPerson(r *showroom) {
+	o.t.Helper()
+	r.Register("other@example.org")
+	o.atDesk(r, "events")
+	o.there(".mark")
+	former := o.text(".mark")
+	o.evaluate(`Date.now = ((real) => () => real() + 3 * 3_600_000)(Date.now)`)
+	o.choose(`nav a[href="/organizer/customers"]`) // its refresh token is none
+	o.there("#email")
+	o.evaluate(`window.meddle = (request) => request.url?.endsWith("/users/me") && new Promise(() => {})`)
+	o.fill("#email", "other@example.org")
+	o.fill("#password", "correct horse")
+	o.press("Enter")
+	o.there(".bone")
+	o.pause()
+	require.NotContains(o.t, o.text("body"), former)
+}
+
+// asksPasswordAnew types a second factor so late that the password has to be proven again.
+func (o *organizer) asksPasswordAnew(r *showroom) {
+	o.t.Helper()
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": `window.meddle = (request) =>
+		request.url.endsWith("/auth/login") ? new Response('{"data":{"challengeToken":"t"}}', {status: 200}) :
+		request.url.endsWith("/auth/2fa-verify") ? new Response('{"error":{"code":"UNAUTHORIZED","message":"Sign in again.","details":{"reason":"CHALLENGE_EXPIRED"}}}', {status: 401}) : null`})
+	o.load(r.base + "/organizer")
+	o.fill("#email", "owner@example.org")
+	o.fill("#password", "correct horse")
+	o.press("Enter")
+	o.fill("#code", "123456")
+	o.press("Enter")
+	o.there("#password")
+	require.Equal(o.t, "Sign in again.", o.text(".note.warn p"))
 	o.faultless()
 }

@@ -10,6 +10,7 @@ const place = 'session';
 export class Session {
   #kept = $state.raw<Kept | null>(read());
   #key = $state(keptHere('key') ?? '');
+  #alone = false; // this browser lets pages keep nothing: only this tab has the session
   readonly open = $derived(!!this.#kept || !!this.#key);
 
   /** signIn signs in, or returns the challenge that asks for a second factor. */
@@ -63,7 +64,7 @@ export class Session {
     if (this.#key) return { Authorization: `Bearer ${this.#key}` };
     // A refresh token is good once: of two tabs, one refreshes and the other reads what came of it.
     const work = async () => {
-      const now = read();
+      const now = this.#alone ? this.#kept : read();
       if (!now) throw new Refusal('UNAUTHORIZED', '', {}, 0, '');
       if (now.until - 30_000 < Date.now()) {
         this.#take(await ask(api.POST('/api/v1/auth/refresh', { body: { refreshToken: now.refresh } })));
@@ -93,6 +94,7 @@ export class Session {
     const kept = { access: t.accessToken, refresh: t.refreshToken, until: Date.now() + t.expiresIn * 1000 };
     this.#kept = kept;
     keep(place, JSON.stringify(kept));
+    this.#alone = !read();
   }
 }
 
