@@ -33,6 +33,7 @@ func TestDeskTrouble(t *testing.T) {
 		"left early":         (*organizer).leavesEarly,
 		"session of one tab": (*organizer).keepsSessionOfTab,
 		"next person":        (*organizer).hidesFormerPerson,
+		"more":               (*organizer).readsOn,
 		"second factor":      (*organizer).asksPasswordAnew,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,6 +255,39 @@ func (o *organizer) hidesFormerPerson(r *showroom) {
 	o.there(".bone")
 	o.pause()
 	require.NotContains(o.t, o.text("body"), former)
+}
+
+// readsOn reads a list to its end while something is being typed, after the server has refused once.
+func (o *organizer) readsOn(r *showroom) {
+	o.t.Helper()
+	for range 2 {
+		r.Draft(nil)
+		r.Key(nodetest.Object{"name": "Till"})
+	}
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	const shortPages = `const fewer = (request, to) => window.sent(new Request(request.url.replace(/limit=\d+/, "limit=" + to), request));`
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": shortPages + `
+		window.meddle = (request) => {
+			if (request.method !== "GET" || !/\/organizer\/events\?|api-keys\?|\/members\?/.test(request.url)) return null;
+			if (window.refusing) return new Response('{"error":{"code":"UNAVAILABLE","message":"-"}}', {status: 503});
+			return fewer(request, 1);
+		}`})
+	o.atDesk(r, "events")
+	o.until(`document.querySelectorAll(".list li").length === 1`)
+	const more = "main p > button.quiet"
+	o.evaluate(`window.refusing = true`)
+	o.choose(more)
+	o.there("main .note.warn")
+	o.evaluate(`window.refusing = false`)
+	o.fill("#q", "nothing that there is")
+	o.choose(more)
+	o.until(`document.querySelectorAll(".list li").length === 2`)
+	o.until(`!document.querySelector("main .note.warn")`)
+	o.load(r.base + "/organizer/settings/keys")
+	o.until(`document.querySelectorAll("main li").length === 1`)
+	o.choose("main > p > button.quiet")
+	o.until(`document.querySelectorAll("main li").length === 2`)
+	o.faultless()
 }
 
 // asksPasswordAnew types a second factor so late that the password has to be proven again.

@@ -37,9 +37,11 @@ export class List<T> extends Load<Page<T>> {
     if (!have?.nextCursor) return;
     try {
       const next = await this.page(have.nextCursor);
-      if (this.value === have) this.value = { items: [...have.items, ...next.items], nextCursor: next.nextCursor };
+      if (this.value !== have) return; // another list is shown by now
+      this.value = { items: [...have.items, ...next.items], nextCursor: next.nextCursor };
+      this.error = null;
     } catch (e) {
-      this.error = e;
+      if (this.value === have) this.error = e;
     }
   };
 }

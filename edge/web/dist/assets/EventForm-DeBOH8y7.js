@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-xZSyS3cK.js";

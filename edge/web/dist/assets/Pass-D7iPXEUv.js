@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-O1VvM6xq.js";

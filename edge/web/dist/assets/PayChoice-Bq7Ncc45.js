@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-B5hz8x7V.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-D1sOaO9O.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-CH7lIStN.js";
