@@ -34,6 +34,7 @@ func TestDeskTrouble(t *testing.T) {
 		"session of one tab": (*organizer).keepsSessionOfTab,
 		"next person":        (*organizer).hidesFormerPerson,
 		"more":               (*organizer).readsOn,
+		"keyboard":           (*organizer).keepsKeyboard,
 		"second factor":      (*organizer).asksPasswordAnew,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,6 +289,27 @@ func (o *organizer) readsOn(r *showroom) {
 	o.choose("main > p > button.quiet")
 	o.until(`document.querySelectorAll("main li").length === 2`)
 	o.faultless()
+}
+
+// keepsKeyboard says no to a question, and saves a form one of whose folded fields is empty: the keyboard is where it was,
+// and where something is missing.
+func (o *organizer) keepsKeyboard(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	o.atDesk(r, "events/"+event)
+	o.there("#cancel")
+	o.evaluate(`document.querySelector("#cancel").focus()`)
+	o.choose("#cancel")
+	o.choose("dialog .quiet")
+	o.until(`!document.querySelector("dialog")`)
+	require.Equal(o.t, "cancel", o.evaluate(`document.activeElement.id`))
+	o.choose(`main nav a[href$="/tickets"]`)
+	o.choose("#add-type")
+	o.fill("#name", "Floor")
+	o.set("#perOrder", "")
+	o.choose("#save-type")
+	o.until(`document.activeElement.id === "perOrder"`)
+	require.Equal(o.t, true, o.evaluate(`document.querySelector("form details").open`))
 }
 
 // asksPasswordAnew types a second factor so late that the password has to be proven again.
