@@ -35,6 +35,7 @@ func TestDeskTrouble(t *testing.T) {
 		"next person":        (*organizer).hidesFormerPerson,
 		"more":               (*organizer).readsOn,
 		"keyboard":           (*organizer).keepsKeyboard,
+		"preview":            (*organizer).previewsNoDate,
 		"second factor":      (*organizer).asksPasswordAnew,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -310,6 +311,16 @@ func (o *organizer) keepsKeyboard(r *showroom) {
 	o.choose("#save-type")
 	o.until(`document.activeElement.id === "perOrder"`)
 	require.Equal(o.t, true, o.evaluate(`document.querySelector("form details").open`))
+}
+
+// previewsNoDate looks at the page of an event that is booked by date, and begins on none.
+func (o *organizer) previewsNoDate(r *showroom) {
+	o.t.Helper()
+	order, _ := r.visit("date_only")
+	o.atDesk(r, "events/"+order.event+"/page")
+	o.there("#preview .title")
+	require.NotContains(o.t, o.text("#preview"), fmt.Sprint(time.Now().Year()))
+	o.faultless()
 }
 
 // asksPasswordAnew types a second factor so late that the password has to be proven again.
