@@ -24,7 +24,7 @@ func TestRefusedPages(t *testing.T) {
 	for name, look := range map[string]func(*buyer, *showroom){
 		"session": (*buyer).staysSignedIn, "gate": (*buyer).staysGate, "gate ends": (*buyer).letsGoOfGate, "withdrawal": (*buyer).mayWithdrawLater,
 		"transfer": (*buyer).hearsOfRefusal, "message": (*buyer).hearsOfMessage, "second link": (*buyer).opensSecondLink, "no storage": (*buyer).keepsNothing,
-		"many tickets": (*buyer).opensOneOfMany,
+		"many tickets": (*buyer).opensOneOfMany, "visit": (*buyer).goesTomorrow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -212,5 +212,33 @@ func (b *buyer) opensOneOfMany(r *showroom) {
 	b.hold(tokens, time.Now().Add(time.Hour))
 	b.load(r.base + "/me/t/" + rest.Str("items.19.id"))
 	b.there(".passes li")
+	b.faultless()
+}
+
+// goesTomorrow has booked the next day of a place far in the west, and lives there. After signing out, nothing of seats
+// that were chosen is left.
+func (b *buyer) goesTomorrow(r *showroom) {
+	b.t.Helper()
+	const zone = "America/Los_Angeles"
+	there, err := time.LoadLocation(zone)
+	require.NoError(b.t, err)
+	_, ticketType := r.sell(0, nodetest.Object{
+		"title": "Tea in the Tower", "category": "reservations", "timezone": zone, "startDate": nodetest.Stamp(time.Hour), "endDate": nodetest.Absent, "reservation": nodetest.Object{"mode": "date_only", "maxAdvanceDays": 60},
+	}, nodetest.Object{"saleEnd": nodetest.Stamp(2000 * time.Hour), "refundDeadline": nodetest.Absent, "refundable": false})
+	body := nodetest.OrderBody("tom@example.org", ticketType, 1)
+	items, _ := body["items"].([]nodetest.Object)
+	items[0]["reservationDate"] = time.Now().In(there).AddDate(0, 0, 1).Format(time.DateOnly)
+	r.Call("POST", "/orders", body).Is(201, "")
+	tokens := r.enters("tom@example.org")
+	require.NoError(b.t, r.AwaitLists(b.t.Context()))
+	b.do("Emulation.setTimezoneOverride", params{"timezoneId": zone})
+	b.hold(tokens, time.Now().Add(time.Hour))
+	b.evaluate(`for (const key of ["seats:1", "queued:1", "/public/events/1"]) sessionStorage.setItem(key, "{}")`)
+	b.load(r.base + "/me")
+	b.there(".near")
+	require.Equal(b.t, "Tomorrow", b.text(".near"))
+	b.choose("#out")
+	b.there("#email")
+	require.Equal(b.t, 0., b.evaluate(`sessionStorage.length`))
 	b.faultless()
 }

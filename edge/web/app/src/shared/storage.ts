@@ -25,7 +25,8 @@ export function keptOrders(): string[] {
 export function forgetBuyer() {
   attempt(() => {
     for (const key of Object.keys(localStorage)) if (/^(order|open|pass|buyer|queue)[:.]/.test(key)) localStorage.removeItem(key);
-    for (const key of ['attempt', ...Object.keys(sessionStorage).filter((name) => name.startsWith('admission:'))]) sessionStorage.removeItem(key);
+    // Seats are kept by the map's page under the path of their event, too.
+    for (const key of Object.keys(sessionStorage)) if (/^(attempt$|admission:|seats:|queued:|\/public\/events\/)/.test(key)) sessionStorage.removeItem(key);
   });
 }
 

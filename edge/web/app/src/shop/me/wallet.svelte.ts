@@ -5,6 +5,7 @@ import { forgetDatabase, Session } from '../../shared/api/session.svelte';
 import { now } from '../../shared/clock.svelte';
 import { List } from '../../shared/load.svelte';
 import { forgetBuyer, keptOrders, orderToken } from '../../shared/storage';
+import { meant } from '../../shared/zone';
 
 export type Held = Schemas['HeldTicket'];
 
@@ -14,13 +15,13 @@ export interface Group { key: string; at: number; tickets: Held[] }
 /** endOf is when a ticket is over, in milliseconds; Infinity for what is always there. */
 function endOf(t: Held): number {
   if (t.productType === 'digital') return Infinity;
-  const end = t.reservation ? (t.reservation.endTime ?? `${t.reservation.date}T23:59:59Z`) : (t.event.endDate ?? t.event.startDate);
+  const end = t.reservation ? (t.reservation.endTime ?? meant(`${t.reservation.date}T23:59`, t.event.timezone)) : (t.event.endDate ?? t.event.startDate);
   return end ? Date.parse(end) : Infinity;
 }
 
 function startOf(t: Held): number {
   if (t.productType === 'digital') return Infinity;
-  const start = t.reservation ? (t.reservation.startTime ?? `${t.reservation.date}T00:00:00Z`) : t.event.startDate;
+  const start = t.reservation ? (t.reservation.startTime ?? meant(`${t.reservation.date}T00:00`, t.event.timezone)) : t.event.startDate;
   return start ? Date.parse(start) : Infinity;
 }
 

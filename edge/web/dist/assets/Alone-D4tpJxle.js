@@ -1,1 +1,0 @@
-export{t as default}from"./Alone-BV-W1WeW.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Enter-D6FvqNq6.js";

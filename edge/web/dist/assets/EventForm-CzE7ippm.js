@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-DOsgi1ld.js";

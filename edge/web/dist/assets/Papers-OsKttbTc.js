@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-DON5zBkA.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-O1VvM6xq.js";

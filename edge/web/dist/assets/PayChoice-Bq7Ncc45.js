@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-B5hz8x7V.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-B6Yzq3xf.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-BC6wujDD.js";

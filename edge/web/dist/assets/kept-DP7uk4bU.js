@@ -1,0 +1,1 @@
+export{t as dropOrder,r as findHeld,i as findOrder,a as findOrders,o as keepFiles,s as keepOrder}from"./kept-CbZuKlX4.js";

@@ -1,0 +1,1 @@
+import{_ as e}from"./base-BPH_5_yB.js";var t={event:`concerts`,dates:`reservations`,digital:`online-course`},n=e=>[`digital-product`,`e-books`,`downloadable-files`,`online-service`].includes(e),r=e=>[`published`,`on_sale`,`sold_out`,`in_progress`].includes(e.status),i=t=>e(t)||n(t.category)?null:t.startDate;export{n as i,t as n,r,i as t};

@@ -1,0 +1,1 @@
+import{Gt as e}from"./base-BPH_5_yB.js";e();

@@ -1,1 +1,0 @@
-import{Gt as e}from"./base-CNg8rVcj.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-jcK5ONux.js";import{t as r}from"./session.svelte-lTq6zPui.js";import{z as i}from"./base-CNg8rVcj.js";i(n,{desk:new t(new r),room:e});

@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-BMSdaAoe.js";

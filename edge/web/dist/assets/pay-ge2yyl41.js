@@ -1,0 +1,1 @@
+export{r as pay}from"./pay-047W6Cpy.js";
