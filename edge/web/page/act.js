@@ -5,6 +5,7 @@
 import { call } from './api.js';
 
 const form = document.getElementById('form');
+const button = form.querySelector('button');
 const outcome = document.getElementById('outcome');
 const refused = JSON.parse(form.dataset.refused); // by code or reason; "" is any other
 const token = new URLSearchParams(location.hash.slice(1)).get('token') || '-';
@@ -17,14 +18,17 @@ form.addEventListener('submit', async (event) => {
     outcome.textContent = refused.again;
     return;
   }
+  button.disabled = true; // a link may do its thing once, and a second press would say that it does nothing
   try {
     await call('POST', form.dataset.path.replace('{token}', encodeURIComponent(token)), password && { token, password });
-    if (form.dataset.forget) {
-      localStorage.removeItem(form.dataset.forget);
-    }
-    outcome.textContent = form.dataset.done;
-    form.remove();
   } catch (refusal) {
     outcome.textContent = refused[refusal.details?.reason] ?? refused[refusal.code] ?? refused[''];
+    button.disabled = false;
+    return;
   }
+  outcome.textContent = form.dataset.done;
+  form.remove();
+  try {
+    if (form.dataset.forget) localStorage.removeItem(form.dataset.forget);
+  } catch { /* this browser lets pages keep nothing */ }
 });

@@ -24,7 +24,7 @@ func TestRefusedPages(t *testing.T) {
 	for name, look := range map[string]func(*buyer, *showroom){
 		"session": (*buyer).staysSignedIn, "gate": (*buyer).staysGate, "gate ends": (*buyer).letsGoOfGate, "withdrawal": (*buyer).mayWithdrawLater,
 		"transfer": (*buyer).hearsOfRefusal, "message": (*buyer).hearsOfMessage, "second link": (*buyer).opensSecondLink, "no storage": (*buyer).keepsNothing,
-		"many tickets": (*buyer).opensOneOfMany, "visit": (*buyer).goesTomorrow,
+		"many tickets": (*buyer).opensOneOfMany, "pressed twice": (*buyer).pressesTwice, "visit": (*buyer).goesTomorrow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -212,6 +212,26 @@ func (b *buyer) opensOneOfMany(r *showroom) {
 	b.hold(tokens, time.Now().Add(time.Hour))
 	b.load(r.base + "/me/t/" + rest.Str("items.19.id"))
 	b.there(".passes li")
+	b.faultless()
+}
+
+// pressesTwice follows an organizer by the button of a mailed link, which is pressed twice; and confirms an address with
+// a browser that lets pages keep nothing. Both have done it.
+func (b *buyer) pressesTwice(r *showroom) {
+	b.t.Helper()
+	began := time.Now()
+	r.Call("POST", "/community/orgs/"+r.Org()+"/follow", nodetest.Object{"email": "fan@example.org", "name": "Fan"}).Is(200, "")
+	b.follow(mailedLink(r.Shop, "/follow", "fan@example.org", "following", began))
+	b.evaluate(`(e => { e.click(); e.click(); })(document.querySelector("#form button"))`)
+	b.until(`document.querySelector("#outcome").innerText`)
+	b.run(`new Promise((done) => setTimeout(done, 300))`)
+	require.Contains(b.t, b.text("#outcome"), "Done.")
+	b.do("Page.addScriptToEvaluateOnNewDocument", params{"source": noStorage + `fetch = async () => new Response('{"data":{}}', {status: 200})`})
+	b.follow(r.base + "/email/confirm#token=t")
+	b.fill("#password", "correct horse")
+	b.choose("#form button")
+	b.until(`document.querySelector("#outcome").innerText`)
+	require.Contains(b.t, b.text("#outcome"), "Your address is confirmed.")
 	b.faultless()
 }
 
