@@ -37,6 +37,7 @@ func TestDeskTrouble(t *testing.T) {
 		"keyboard":           (*organizer).keepsKeyboard,
 		"preview":            (*organizer).previewsNoDate,
 		"second factor":      (*organizer).asksPasswordAnew,
+		"member":             (*organizer).choosesCurrency,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -337,5 +338,17 @@ func (o *organizer) asksPasswordAnew(r *showroom) {
 	o.press("Enter")
 	o.there("#password")
 	require.Equal(o.t, "Sign in again.", o.text(".note.warn p"))
+	o.faultless()
+}
+
+// choosesCurrency begins an event as a member, who may not see the organization's wallets.
+func (o *organizer) choosesCurrency(r *showroom) {
+	o.t.Helper()
+	r.sell(0, nodetest.Object{"currency": "EUR"}, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	r.Invite("staff@example.org", "member")
+	o.hold(r.enters("staff@example.org"), time.Now().Add(time.Hour))
+	o.load(r.base + "/organizer/events/new?kind=concerts")
+	o.until(`[...document.querySelectorAll("#currency option")].some((option) => option.value === "EUR")`)
 	o.faultless()
 }
