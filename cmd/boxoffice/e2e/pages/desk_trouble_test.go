@@ -38,6 +38,7 @@ func TestDeskTrouble(t *testing.T) {
 		"preview":            (*organizer).previewsNoDate,
 		"second factor":      (*organizer).asksPasswordAnew,
 		"member":             (*organizer).choosesCurrency,
+		"late answer":        (*organizer).hearsLate,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -350,5 +351,29 @@ func (o *organizer) choosesCurrency(r *showroom) {
 	o.hold(r.enters("staff@example.org"), time.Now().Add(time.Hour))
 	o.load(r.base + "/organizer/events/new?kind=concerts")
 	o.until(`[...document.querySelectorAll("#currency option")].some((option) => option.value === "EUR")`)
+	o.faultless()
+}
+
+// hearsLate pauses a waiting room while an answer that says that it is open is on its way.
+func (o *organizer) hearsLate(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	r.Own("PUT", "/organizer/events/"+event+"/queue", nodetest.Object{"enabled": true}).Is(200, "")
+	o.do("Page.addScriptToEvaluateOnNewDocument", params{"source": `window.meddle = async (request) => {
+		if (!window.slow || request.method !== "GET" || !request.url.endsWith("/queue")) return null;
+		const answer = await window.sent(request);
+		await new Promise((done) => { window.release = done; });
+		return answer;
+	}`})
+	o.atDesk(r, "events/"+event+"/room")
+	o.there("#pause")
+	o.evaluate(`window.slow = true`)
+	o.until(`window.release`)
+	o.evaluate(`window.slow = false`)
+	o.choose("#pause")
+	o.there("#resume")
+	o.evaluate(`window.release()`)
+	o.pause()
+	require.Equal(o.t, true, o.evaluate(`!!document.querySelector("#resume")`), "still paused")
 	o.faultless()
 }

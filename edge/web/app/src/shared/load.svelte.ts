@@ -10,6 +10,13 @@ export class Load<T> {
     void this.again();
   }
 
+  /** show shows what the server has just answered to something else. An answer that is under way may be older. */
+  show(value: T) {
+    this.#latest++;
+    this.value = value;
+    this.error = null;
+  }
+
   /** again asks anew. What is shown stays until the answer is there. */
   again = async () => {
     const mine = ++this.#latest;

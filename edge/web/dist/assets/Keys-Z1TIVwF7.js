@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-CTFe23aQ.js";

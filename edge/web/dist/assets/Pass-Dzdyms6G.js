@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-XHGc8TR2.js";

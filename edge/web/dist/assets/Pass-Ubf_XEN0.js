@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-3cAarSPc.js";

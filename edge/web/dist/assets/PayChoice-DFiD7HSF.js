@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-DdWWsjD6.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-B6Yzq3xf.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Promos-AYOD7qhu.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-D1AdWL8J.js";
