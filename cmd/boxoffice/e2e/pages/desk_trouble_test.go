@@ -39,6 +39,7 @@ func TestDeskTrouble(t *testing.T) {
 		"second factor":      (*organizer).asksPasswordAnew,
 		"member":             (*organizer).choosesCurrency,
 		"late answer":        (*organizer).hearsLate,
+		"files":              (*organizer).savesFiles,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -375,5 +376,20 @@ func (o *organizer) hearsLate(r *showroom) {
 	o.evaluate(`window.release()`)
 	o.pause()
 	require.Equal(o.t, true, o.evaluate(`!!document.querySelector("#resume")`), "still paused")
+	o.faultless()
+}
+
+// savesFiles saves the orders as a file, whose address must outlive the click: some browsers read it later.
+func (o *organizer) savesFiles(r *showroom) {
+	o.t.Helper()
+	_, ticketType := r.sell(0, nil, nil)
+	r.place(ticketType, 1, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "orders")
+	o.there("#orders-csv")
+	o.evaluate(`URL.revokeObjectURL = () => { window.revoked = true; }`)
+	require.Contains(o.t, o.saved("#orders-csv"), "Night Concert at the Quay")
+	o.pause()
+	require.Equal(o.t, false, o.evaluate(`!!window.revoked`))
 	o.faultless()
 }
