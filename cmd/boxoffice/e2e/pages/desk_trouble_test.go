@@ -40,6 +40,7 @@ func TestDeskTrouble(t *testing.T) {
 		"member":             (*organizer).choosesCurrency,
 		"late answer":        (*organizer).hearsLate,
 		"files":              (*organizer).savesFiles,
+		"other address":      (*organizer).hidesOtherAddress,
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := *r.Shop
@@ -391,5 +392,18 @@ func (o *organizer) savesFiles(r *showroom) {
 	require.Contains(o.t, o.saved("#orders-csv"), "Night Concert at the Quay")
 	o.pause()
 	require.Equal(o.t, false, o.evaluate(`!!window.revoked`))
+	o.faultless()
+}
+
+// hidesOtherAddress works at a browser at which somebody else has signed up and not confirmed the address yet.
+func (o *organizer) hidesOtherAddress(r *showroom) {
+	o.t.Helper()
+	o.evaluate(`localStorage.setItem("unproven", "Somebody@Example.org")`)
+	o.atDesk(r, "events")
+	o.there("#new")
+	require.NotContains(o.t, o.text("main"), "Somebody@Example.org")
+	o.evaluate(`localStorage.setItem("unproven", "Owner@Example.org")`)
+	o.load(r.base + "/organizer/events")
+	o.until(`document.querySelector("main .hint")?.innerText.includes("Owner@Example.org")`)
 	o.faultless()
 }

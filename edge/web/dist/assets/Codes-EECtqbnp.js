@@ -1,0 +1,1 @@
+import{Ft as e,Nt as t,Pt as n,Ut as r,Wt as i,_t as a,gt as o,kt as s,yt as c}from"./base-BPH_5_yB.js";import{t as l}from"./Promos-BNCMknAR.js";import{t as u}from"./words-wyL03-qd.js";var d=c(`<p class="soft"> </p> <!>`,1);function f(c,f){i(f,!0);var p=d(),m=t(p),h=n(m,!0),g=e(m,2);l(g,{get desk(){return f.desk}}),s(()=>o(h,u.codesHint)),a(c,p),r()}export{f as default};

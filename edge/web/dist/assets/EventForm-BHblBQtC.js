@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-DC1k-WPb.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-D6wVDra6.js";

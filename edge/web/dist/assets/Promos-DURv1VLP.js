@@ -1,1 +1,0 @@
-export{t as default}from"./Promos-DfeoD7g4.js";
