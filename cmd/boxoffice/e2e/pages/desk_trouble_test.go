@@ -40,6 +40,7 @@ func TestDeskTrouble(t *testing.T) {
 		"member":             (*organizer).choosesCurrency,
 		"late answer":        (*organizer).hearsLate,
 		"files":              (*organizer).savesFiles,
+		"head":               (*organizer).beginsAtHead,
 		"other address":      (*organizer).hidesOtherAddress,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -405,5 +406,23 @@ func (o *organizer) hidesOtherAddress(r *showroom) {
 	o.evaluate(`localStorage.setItem("unproven", "Owner@Example.org")`)
 	o.load(r.base + "/organizer/events")
 	o.until(`document.querySelector("main .hint")?.innerText.includes("Owner@Example.org")`)
+	o.faultless()
+}
+
+// beginsAtHead opens an event from the list of all: the keyboard, and who listens, begin at its title.
+func (o *organizer) beginsAtHead(r *showroom) {
+	o.t.Helper()
+	r.sell(0, nil, nil)
+	require.NoError(o.t, r.AwaitLists(o.t.Context()))
+	o.atDesk(r, "overview")
+	o.there(`nav a[href="/organizer/events"]`)
+	o.evaluate(`document.querySelector('nav a[href="/organizer/events"]').focus()`)
+	o.press("Enter")
+	o.there(".list a")
+	require.Equal(o.t, "h1", o.evaluate(`document.activeElement.localName`))
+	o.evaluate(`document.querySelector(".list a").focus()`)
+	o.press("Enter")
+	o.until(`document.querySelector("h1")?.innerText === "Night Concert at the Quay"`)
+	require.Equal(o.t, "h1", o.evaluate(`document.activeElement.localName`))
 	o.faultless()
 }

@@ -10,6 +10,7 @@ class Place {
   query = $state.raw(new URLSearchParams(location.search));
   /** visit changes when a link or the way back leads to the same view with another query: it is opened anew. */
   visit = $state(0);
+  #loading: MutationObserver | null = null; // while the head of a view is not there
 
   constructor() {
     addEventListener('popstate', () => this.#look());
@@ -26,7 +27,22 @@ class Place {
     history.pushState(null, '', to);
     this.#look();
     scrollTo(0, 0);
-    void tick().then(() => document.querySelector<HTMLElement>('h1')?.focus());
+    this.#awaitHead();
+  }
+
+  /** #awaitHead takes the keyboard to the head of the view as soon as that is there, unless it is somewhere else by then. */
+  #awaitHead() {
+    const before = document.activeElement;
+    const look = () => {
+      const head = document.querySelector<HTMLElement>('h1'), at = document.activeElement;
+      if (!head) return;
+      this.#loading?.disconnect();
+      if (at === before || at === document.body) head.focus();
+    };
+    this.#loading?.disconnect();
+    this.#loading = new MutationObserver(look);
+    this.#loading.observe(document.body, { childList: true, subtree: true });
+    void tick().then(look);
   }
 
   /** set writes filters into the query; empty ones leave it. */

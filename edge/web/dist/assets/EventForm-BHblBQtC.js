@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-DC1k-WPb.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-BgQ1O_-C.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-CrnByW8k.js";
