@@ -41,6 +41,7 @@ func TestDeskTrouble(t *testing.T) {
 		"late answer":        (*organizer).hearsLate,
 		"files":              (*organizer).savesFiles,
 		"head":               (*organizer).beginsAtHead,
+		"drawn once":         (*organizer).drawsOnce,
 		"other address":      (*organizer).hidesOtherAddress,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func (o *organizer) opensAnotherQuery(r *showroom) {
 	o.there(".none")
 	o.choose(`nav a[href="/organizer/orders"]`)
 	o.there(".rows tbody tr")
-	o.window.goBack()
+	o.goBack()
 	o.there(".none")
 	require.Equal(o.t, "failed", o.evaluate(`document.querySelector("#status").value`))
 	o.faultless()
@@ -424,5 +425,29 @@ func (o *organizer) beginsAtHead(r *showroom) {
 	o.press("Enter")
 	o.until(`document.querySelector("h1")?.innerText === "Night Concert at the Quay"`)
 	require.Equal(o.t, "h1", o.evaluate(`document.activeElement.localName`))
+	o.faultless()
+}
+
+// drawsOnce draws a hall, by which the server can't seat the event at once, and tries again: there is one map of it.
+func (o *organizer) drawsOnce(r *showroom) {
+	o.t.Helper()
+	event := r.Draft(nodetest.Object{"category": "theatre"})
+	o.atDesk(r, "events/"+event+"/seating")
+	o.fill("#hall", "Blue hall")
+	o.evaluate(`window.meddle = (request) => request.method === "PUT" && request.url.endsWith("/seating") && new Response('{"error":{"code":"UNAVAILABLE","message":"-"}}', {status: 503})`)
+	o.choose("#draw")
+	o.there("main .note.warn")
+	o.evaluate(`window.meddle = null`)
+	o.choose("#draw")
+	o.there("#price-s1")
+	o.shop.Becomes("1", func() string { // the list follows
+		named := 0
+		for _, venue := range r.Own("GET", "/organizer/venues?limit=50", nil).Is(200, "").Data("items").([]any) {
+			if venue.(map[string]any)["name"] == "Blue hall" {
+				named++
+			}
+		}
+		return fmt.Sprint(named)
+	})
 	o.faultless()
 }
