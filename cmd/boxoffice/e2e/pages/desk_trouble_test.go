@@ -42,6 +42,7 @@ func TestDeskTrouble(t *testing.T) {
 		"files":              (*organizer).savesFiles,
 		"head":               (*organizer).beginsAtHead,
 		"drawn once":         (*organizer).drawsOnce,
+		"two at a form":      (*organizer).changesTitleAlone,
 		"other address":      (*organizer).hidesOtherAddress,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -449,5 +450,25 @@ func (o *organizer) drawsOnce(r *showroom) {
 		}
 		return fmt.Sprint(named)
 	})
+	o.faultless()
+}
+
+// changesTitleAlone changes the title of an event whose place somebody else has changed since the form was opened.
+func (o *organizer) changesTitleAlone(r *showroom) {
+	o.t.Helper()
+	event, _ := r.sell(0, nil, nil)
+	o.atDesk(r, "events/"+event)
+	o.there("#title")
+	r.Own("PUT", "/organizer/events/"+event, nodetest.Object{"venueName": "Old Tower"}).Is(200, "")
+	for _, title := range []string{"Night Concert by the Sea", "Night Concert by the Lake"} {
+		o.fill("#title", title)
+		o.choose("#save")
+		o.shop.Becomes(title+", Old Tower", func() string {
+			told := r.Own("GET", "/organizer/events/"+event, nil).Is(200, "")
+			return told.Str("title") + ", " + told.Str("venueName")
+		})
+	}
+	o.choose("#save") // nothing
+	o.until(`!document.querySelector("#save").disabled`)
 	o.faultless()
 }

@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-zrf7ZMVJ.js";
