@@ -8,7 +8,6 @@ package order
 
 import (
 	"slices"
-	"strings"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
@@ -168,93 +167,6 @@ func (l *Line) sumFees() int64 {
 	return Fee(l.FaceValue(0))*dearer + Fee(l.FaceValue(l.Quantity-1))*(l.Quantity-dearer)
 }
 
-// Attempt is one try to pay an order with one provider. Money is in minor units of the order's
-// currency.
-type Attempt struct {
-	Reference string `cbor:"1,keyasint"` // our name of the attempt at the provider
-	Provider  string `cbor:"2,keyasint"`
-	Status    string `cbor:"3,keyasint"`
-	Amount    int64  `cbor:"4,keyasint"` // the amount asked for
-	Received  int64  `cbor:"5,keyasint,omitempty"`
-	URL       string `cbor:"6,keyasint,omitempty"` // the address at which the buyer pays
-	At        int64  `cbor:"7,keyasint"`
-	// ProviderID is the provider's own name of the payment, for providers that are asked by it.
-	ProviderID string  `cbor:"8,keyasint,omitempty"`
-	Deposit    Deposit `cbor:"9,keyasint,omitzero"`
-}
-
-// Deposit describes the coins with which a buyer pays an attempt, or the bank transfer. Amounts are
-// decimals, in coins or in the order's currency.
-type Deposit struct {
-	Currency   string `cbor:"1,keyasint,omitempty"` // ticker of the coin; the only field that is set until the provider has answered
-	Address    string `cbor:"2,keyasint,omitempty"` // address of the coin's wallet; for a bank transfer, a BankAccount
-	Amount     string `cbor:"3,keyasint,omitempty"`
-	Network    string `cbor:"4,keyasint,omitempty"`
-	ExtraID    string `cbor:"5,keyasint,omitempty"` // memo or tag; for a bank transfer, what the payer has to write
-	ValidUntil int64  `cbor:"6,keyasint,omitempty"` // unix milliseconds
-	Arrived    string `cbor:"7,keyasint,omitempty"`
-}
-
-// NetworkBank is the network of a deposit that is a bank transfer.
-const NetworkBank = "bank"
-
-// BankAccount is where a transfer goes. None of its parts contains a "|", which separates them in a
-// Deposit's Address.
-type BankAccount struct{ Holder, Number, BIC string }
-
-// String writes the account as ParseBankAccount reads it.
-func (a BankAccount) String() string { return a.Holder + "|" + a.Number + "|" + a.BIC }
-
-// ParseBankAccount reads the account of a deposit that is a bank transfer.
-func ParseBankAccount(text string) (a BankAccount) {
-	a.Holder, text, _ = strings.Cut(text, "|")
-	a.Number, a.BIC, _ = strings.Cut(text, "|")
-	return a
-}
-
-// IsTransfer reports whether the buyer pays the attempt by bank transfer.
-func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
-
-// Transfer returns the attempt to which an order's transfers belong. All transfers of an order have
-// one reference, so it is the first attempt by transfer. It is nil if there is none.
-func (o *Order) Transfer() *Attempt {
-	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.IsTransfer() {
-			return a
-		}
-	}
-	return nil
-}
-
-// LinkMark stands in the references of attempts that were begun by an order's payment link, between
-// the order's number and the attempt's.
-const LinkMark = "-P-"
-
-// ByLink reports whether somebody with the order's payment link began the attempt, rather than its
-// buyer.
-func (a *Attempt) ByLink() bool { return strings.Contains(a.Reference, LinkMark) }
-
-// CountAttempts counts the attempts by the order's payment link if byLink is set, and otherwise the buyer's
-// own. Each of the two has a limit of its own.
-func (o *Order) CountAttempts(byLink bool) int {
-	n := 0
-	for i := range o.Attempts {
-		if o.Attempts[i].ByLink() == byLink {
-			n++
-		}
-	}
-	return n
-}
-
-// Opened reports whether the attempt has the address at which the buyer pays.
-func (a *Attempt) Opened() bool { return a.URL != "" || a.Deposit.Address != "" }
-
-// Open reports whether the attempt still waits for money: it is pending or processing. An attempt that is not
-// open may bring late money nevertheless.
-func (a *Attempt) Open() bool {
-	return a.Status == AttemptPending || a.Status == AttemptProcessing
-}
-
 // Tickets returns how many tickets the order is for.
 func (o *Order) Tickets() int64 {
 	var n int64
@@ -262,37 +174,6 @@ func (o *Order) Tickets() int64 {
 		n += o.Lines[i].Quantity
 	}
 	return n
-}
-
-// IsGivenBack reports whether a refund that was granted has ended one of the order's tickets.
-func (o *Order) IsGivenBack(ticket uint32) bool {
-	return slices.ContainsFunc(o.Refunds, func(r Refund) bool {
-		return r.Ask != nil && r.Approved() && slices.Contains(r.Ask.Tickets, ticket)
-	})
-}
-
-// IsAllGivenBack reports whether no ticket of the order is valid any more.
-func (o *Order) IsAllGivenBack() bool {
-	return o.isEachGivenBack(func(uint32) bool { return true })
-}
-
-// IsVisitGivenBack reports whether none of the order's tickets for a visit is valid any more.
-func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
-	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
-}
-
-// isEachGivenBack reports whether every ticket of the order for which is returns true is given back. It is
-// false for an order without refunds.
-func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
-	if len(o.Refunds) == 0 {
-		return false
-	}
-	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
-		if t := o.FirstTicket + k; is(t) && !o.IsGivenBack(t) {
-			return false
-		}
-	}
-	return true
 }
 
 // mostTickets is far more tickets than anybody can buy with one order.
@@ -340,37 +221,6 @@ func (o *Order) LineOf(ticket uint32) (line int, k int64, ok bool) {
 	return 0, 0, false
 }
 
-// PaidBy returns the attempt that paid the order. It is nil if there is none: the order was free, is unpaid, or
-// was issued by the organization.
-func (o *Order) PaidBy() *Attempt {
-	// An attempt whose money was not sent back completely comes before those whose money was.
-	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Status == AttemptSucceeded && o.SentBack(a.Reference) < a.Received {
-			return a
-		}
-	}
-	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Status == AttemptSucceeded || a.Status == AttemptRefunded {
-			return a
-		}
-	}
-	return nil
-}
-
-// AskedBack returns the sum of the refunds that somebody has asked for and that were neither denied
-// nor withdrawn. With processed set, it adds up only those that are processed.
-func (o *Order) AskedBack(processed bool) int64 {
-	var sum int64
-	for i := range o.Refunds {
-		r := &o.Refunds[i]
-		lives := r.Status != RefundDenied && r.Status != RefundCancelled
-		if r.Ask != nil && lives && (!processed || r.Status == RefundProcessed) {
-			sum += r.Amount
-		}
-	}
-	return sum
-}
-
 // Earns returns what the organization earns when the order is sold, in minor units. An order that
 // is not paid through us earns nothing here.
 func (o *Order) Earns() int64 {
@@ -378,37 +228,6 @@ func (o *Order) Earns() int64 {
 		return 0
 	}
 	return o.Total - o.Fees - o.Absorbed
-}
-
-// GaveBack returns how much of its earnings the organization has given back, in minor units. The
-// fee is not part of that, because the platform itself gives it back.
-func (o *Order) GaveBack() int64 {
-	if o.Issue != nil || !o.Sold() {
-		return 0
-	}
-	var sum int64
-	for i := range o.Refunds {
-		if r := &o.Refunds[i]; r.Ask != nil && r.Status == RefundProcessed {
-			sum += r.Amount - o.feeIn(r)
-		}
-	}
-	return min(sum, o.Total-o.Fees)
-}
-
-// feeIn returns how much of a refund that somebody asked for is the fee of its tickets, in minor units: what it gives
-// back beyond their price.
-func (o *Order) feeIn(r *Refund) int64 {
-	if o.Fees == 0 {
-		return 0
-	}
-	var price, fees int64
-	for _, ticket := range r.Ask.Tickets {
-		if line, k, ok := o.LineOf(ticket); ok {
-			face := o.Lines[line].FaceValue(k)
-			price, fees = price+face, fees+Fee(face)
-		}
-	}
-	return min(max(0, r.Amount-price), fees)
 }
 
 // Unpaid reports whether the order still waits for its money, or for somebody on the waitlist to
@@ -439,32 +258,6 @@ func (o *Order) Placed() *Order {
 // CompletesAtOnce reports whether the decision that makes the order also completes it, because
 // nobody pays for it here.
 func (o *Order) CompletesAtOnce() bool { return o.Total == 0 || o.Issue != nil }
-
-// Attempt returns the attempt with a reference, or nil.
-func (o *Order) Attempt(reference string) *Attempt {
-	for i := range o.Attempts {
-		if o.Attempts[i].Reference == reference {
-			return &o.Attempts[i]
-		}
-	}
-	return nil
-}
-
-// SentBack returns how much of an attempt's money has gone back or is about to go back. Money that does not
-// count as the attempt's (Refund.isApart) is left out.
-func (o *Order) SentBack(reference string) int64 { return o.sentBack(reference, false) }
-
-// sentBack returns how much of an attempt's money has gone back. Unless processed is set, it
-// includes what is still about to go back.
-func (o *Order) sentBack(reference string, processed bool) int64 {
-	var sum int64
-	for i := range o.Refunds {
-		if r := &o.Refunds[i]; r.Reference == reference && !r.isApart() && (!processed || r.Status == RefundProcessed) {
-			sum += r.Amount
-		}
-	}
-	return sum
-}
 
 // NeedsPerson reports whether a person has to send the i-th refund's money. For a refund that somebody asked
 // for, that was decided with the refund (Ask.Manual). For any other, it is so if the money came in coins or by

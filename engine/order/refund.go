@@ -115,3 +115,95 @@ func (r *Refund) ToldStatus() string {
 func (r *Refund) Gives(ticket uint32) bool {
 	return r.Ask != nil && slices.Contains(r.Ask.Tickets, ticket) && r.Status != RefundDenied && r.Status != RefundCancelled
 }
+
+// AskedBack returns the sum of the refunds that somebody has asked for and that were neither denied
+// nor withdrawn. With processed set, it adds up only those that are processed.
+func (o *Order) AskedBack(processed bool) int64 {
+	var sum int64
+	for i := range o.Refunds {
+		r := &o.Refunds[i]
+		lives := r.Status != RefundDenied && r.Status != RefundCancelled
+		if r.Ask != nil && lives && (!processed || r.Status == RefundProcessed) {
+			sum += r.Amount
+		}
+	}
+	return sum
+}
+
+// SentBack returns how much of an attempt's money has gone back or is about to go back. Money that does not
+// count as the attempt's (Refund.isApart) is left out.
+func (o *Order) SentBack(reference string) int64 { return o.sentBack(reference, false) }
+
+// sentBack returns how much of an attempt's money has gone back. Unless processed is set, it
+// includes what is still about to go back.
+func (o *Order) sentBack(reference string, processed bool) int64 {
+	var sum int64
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Reference == reference && !r.isApart() && (!processed || r.Status == RefundProcessed) {
+			sum += r.Amount
+		}
+	}
+	return sum
+}
+
+// GaveBack returns how much of its earnings the organization has given back, in minor units. The
+// fee is not part of that, because the platform itself gives it back.
+func (o *Order) GaveBack() int64 {
+	if o.Issue != nil || !o.Sold() {
+		return 0
+	}
+	var sum int64
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Ask != nil && r.Status == RefundProcessed {
+			sum += r.Amount - o.feeIn(r)
+		}
+	}
+	return min(sum, o.Total-o.Fees)
+}
+
+// feeIn returns how much of a refund that somebody asked for is the fee of its tickets, in minor units: what it gives
+// back beyond their price.
+func (o *Order) feeIn(r *Refund) int64 {
+	if o.Fees == 0 {
+		return 0
+	}
+	var price, fees int64
+	for _, ticket := range r.Ask.Tickets {
+		if line, k, ok := o.LineOf(ticket); ok {
+			face := o.Lines[line].FaceValue(k)
+			price, fees = price+face, fees+Fee(face)
+		}
+	}
+	return min(max(0, r.Amount-price), fees)
+}
+
+// IsGivenBack reports whether a refund that was granted has ended one of the order's tickets.
+func (o *Order) IsGivenBack(ticket uint32) bool {
+	return slices.ContainsFunc(o.Refunds, func(r Refund) bool {
+		return r.Ask != nil && r.Approved() && slices.Contains(r.Ask.Tickets, ticket)
+	})
+}
+
+// IsAllGivenBack reports whether no ticket of the order is valid any more.
+func (o *Order) IsAllGivenBack() bool {
+	return o.isEachGivenBack(func(uint32) bool { return true })
+}
+
+// IsVisitGivenBack reports whether none of the order's tickets for a visit is valid any more.
+func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
+	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
+}
+
+// isEachGivenBack reports whether every ticket of the order for which is returns true is given back. It is
+// false for an order without refunds.
+func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
+	if len(o.Refunds) == 0 {
+		return false
+	}
+	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
+		if t := o.FirstTicket + k; is(t) && !o.IsGivenBack(t) {
+			return false
+		}
+	}
+	return true
+}
