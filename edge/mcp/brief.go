@@ -8,9 +8,9 @@ import (
 // Many clients read only the first page of the list of tools and give all of it to their model,
 // which then has little room for anything else. So the list is brief: it has one sentence for each
 // tool, and schemas without bounds, without the types of answers, and without descriptions that are
-// longer than maxWords. The resource openapi.json has everything that is left out, and a refusal
+// longer than maxDescription. The resource openapi.json has everything that is left out, and a refusal
 // names the field and its bound.
-const maxWords = 10 // the most bytes (despite the name) of an argument's description
+const maxDescription = 10 // the most bytes of an argument's description
 
 // leftOut are the members of a schema that shortenSchema drops.
 var leftOut = map[string]bool{
@@ -31,7 +31,7 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 		switch {
 		case leftOut[key], key == "format" && !isTelling(v):
 		case key == "description":
-			if text, _ := v.(string); !usual[name] && len(firstSentence(text)) <= maxWords {
+			if text, _ := v.(string); !usual[name] && len(firstSentence(text)) <= maxDescription {
 				out[key] = firstSentence(text)
 			}
 		case key == "type":

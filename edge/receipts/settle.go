@@ -109,7 +109,7 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 		return errors.New("the order has no such attempt")
 	}
 	if !kept && !o.Sold() { // No ledger can take this money, or note that it has to go back.
-		return h.Receipts.Disown(ctx, attempt)
+		return h.Receipts.DetachOrder(ctx, attempt)
 	}
 	if kept {
 		if o, err = h.VerifyAttempts(ctx, o, []order.Attempt{*a}); err != nil {

@@ -39,9 +39,9 @@ var shapes = []shape{
 	},
 }
 
-// maxCells is how many separators a line may have. Banks write up to 20 cells, and a payer's text
+// maxSeparators is how many separators a line may have. Banks write up to 20 cells, and a payer's text
 // may contain commas.
-const maxCells = 200
+const maxSeparators = 200
 
 // readCSV reads a CSV file of a bank that we know (shapes) by the names of the columns in the first
 // row. It counts the separators of each line before it parses the file, because a line of nothing
@@ -49,8 +49,8 @@ const maxCells = 200
 func readCSV(file []byte) (lines []Line, err error) {
 	file = toUTF8(file)
 	for line := range bytes.Lines(file) {
-		if max(bytes.Count(line, []byte(",")), bytes.Count(line, []byte(";"))) > maxCells {
-			return nil, fmt.Errorf("a line of more than %d cells", maxCells)
+		if max(bytes.Count(line, []byte(",")), bytes.Count(line, []byte(";"))) > maxSeparators {
+			return nil, fmt.Errorf("a line of more than %d cells", maxSeparators)
 		}
 	}
 	head, _, _ := bytes.Cut(file, []byte("\n"))

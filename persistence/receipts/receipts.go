@@ -126,7 +126,7 @@ const (
 	Underpaid = "underpaid" // less
 	Overpaid  = "overpaid"  // more
 	Currency  = "currency"  // it is in another currency than the order
-	Unknown   = "unknown"   // it names no order of the organization, several, one that has MaxPerAttempt receipts, or one that takes no more money (Disown)
+	Unknown   = "unknown"   // it names no order of the organization, several, one that has MaxPerAttempt receipts, or one that takes no more money (DetachOrder)
 )
 
 // State is a receipt with its state.
@@ -203,12 +203,12 @@ func (s *Store) Settle(ctx context.Context, attempt string, through int64) error
 	return nil
 }
 
-// Disown takes order and attempt from those receipts of an attempt that its order has not heard of, because the
+// DetachOrder takes order and attempt from those receipts of an attempt that its order has not heard of, because the
 // order takes no more money. A person finds them among the receipts that differ.
-func (s *Store) Disown(ctx context.Context, attempt string) error {
-	const disown = `UPDATE receipts SET order_id = NULL, attempt = NULL, fits = false WHERE attempt = $1 AND NOT settled`
-	if _, err := s.pool.Exec(ctx, disown, attempt); err != nil {
-		return fmt.Errorf("disown receipts: %w", err)
+func (s *Store) DetachOrder(ctx context.Context, attempt string) error {
+	const detach = `UPDATE receipts SET order_id = NULL, attempt = NULL, fits = false WHERE attempt = $1 AND NOT settled`
+	if _, err := s.pool.Exec(ctx, detach, attempt); err != nil {
+		return fmt.Errorf("detach an order from receipts: %w", err)
 	}
 	return nil
 }

@@ -353,7 +353,7 @@ func (o *organizer) choosesCurrency(r *showroom) {
 	r.sell(0, nodetest.Object{"currency": "EUR"}, nil)
 	require.NoError(o.t, r.AwaitLists(o.t.Context()))
 	r.Invite("staff@example.org", "member")
-	o.hold(r.enters("staff@example.org"), time.Now().Add(time.Hour))
+	o.holdSession(r.enters("staff@example.org"), time.Now().Add(time.Hour))
 	o.load(r.base + "/organizer/events/new?kind=concerts")
 	o.until(`[...document.querySelectorAll("#currency option")].some((option) => option.value === "EUR")`)
 	o.faultless()

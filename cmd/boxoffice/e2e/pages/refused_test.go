@@ -35,8 +35,8 @@ func TestRefusedPages(t *testing.T) {
 	}
 }
 
-// hold gives the browser a session, of which the access token is good until a moment by the browser's clock.
-func (b *buyer) hold(tokens nodetest.Answer, until time.Time) {
+// holdSession keeps a session in the browser. Its access token ends at a moment by the browser's clock.
+func (b *buyer) holdSession(tokens nodetest.Answer, until time.Time) {
 	b.t.Helper()
 	kept, err := json.Marshal(map[string]any{"access": tokens.Str("accessToken"), "refresh": tokens.Str("refreshToken"), "until": until.UnixMilli()})
 	require.NoError(b.t, err)
@@ -52,7 +52,7 @@ func (r *showroom) enters(email string) nodetest.Answer {
 // staysSignedIn opens the wallet while the server can refresh no session: the buyer is still signed in afterwards.
 func (b *buyer) staysSignedIn(r *showroom) {
 	b.t.Helper()
-	b.hold(r.enters("kim@example.org"), time.Now())
+	b.holdSession(r.enters("kim@example.org"), time.Now())
 	undo := b.refuse(503, "UNAVAILABLE", "{}")
 	b.load(r.base + "/me")
 	b.there(".note.warn, #email")
@@ -151,7 +151,7 @@ func (b *buyer) hearsOfMessage(r *showroom) {
 	require.NoError(b.t, r.AwaitLists(b.t.Context()))
 	r.Call("POST", "/users/me/tickets/"+placed.Str("tickets.0.id")+"/message", nodetest.Object{"body": "Is there a cloakroom?"}, "Authorization", "Bearer "+tokens.Str("accessToken")).Is(201, "")
 	require.NoError(b.t, r.AwaitLists(b.t.Context()))
-	b.hold(tokens, time.Now().Add(time.Hour))
+	b.holdSession(tokens, time.Now().Add(time.Hour))
 	undo := b.refuse(503, "UNAVAILABLE", "{}")
 	b.load(r.base + "/me")
 	b.choose("details summary")
@@ -209,7 +209,7 @@ func (b *buyer) opensOneOfMany(r *showroom) {
 	header := []string{"Authorization", "Bearer " + tokens.Str("accessToken")}
 	first := r.Call("GET", "/users/me/tickets?limit=100", nil, header...).Is(200, "")
 	rest := r.Call("GET", "/users/me/tickets?limit=100&cursor="+first.Str("nextCursor"), nil, header...).Is(200, "")
-	b.hold(tokens, time.Now().Add(time.Hour))
+	b.holdSession(tokens, time.Now().Add(time.Hour))
 	b.load(r.base + "/me/t/" + rest.Str("items.19.id"))
 	b.there(".passes li")
 	b.faultless()
@@ -252,7 +252,7 @@ func (b *buyer) goesTomorrow(r *showroom) {
 	tokens := r.enters("tom@example.org")
 	require.NoError(b.t, r.AwaitLists(b.t.Context()))
 	b.do("Emulation.setTimezoneOverride", params{"timezoneId": zone})
-	b.hold(tokens, time.Now().Add(time.Hour))
+	b.holdSession(tokens, time.Now().Add(time.Hour))
 	b.evaluate(`for (const key of ["seats:1", "queued:1", "/public/events/1"]) sessionStorage.setItem(key, "{}")`)
 	b.load(r.base + "/me")
 	b.there(".near")
