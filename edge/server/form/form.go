@@ -54,7 +54,7 @@ type Source struct {
 
 // Read reads a multipart body, and writes its file to a temporary file. The caller calls Remove once the request
 // is answered, unless there was an error. The error is UNSUPPORTED_MEDIA_TYPE if the body is not multipart, the
-// refusal of judge or FindRoom if one of them refuses, the refusal of spoolPart if the file is longer than judge
+// error of judge or the refusal of FindRoom if there is one, the refusal of spoolPart if the file is longer than judge
 // allows, an os.PathError if the disk fails, or else VALIDATION_ERROR.
 func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, error) {
 	media, params, err := mime.ParseMediaType(from.ContentType)
@@ -63,8 +63,10 @@ func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, er
 	}
 	body := &boundedBody{source: from, left: formSlack, until: from.Now().Add(uploadTime)}
 	f := &Form{Fields: map[string]string{}}
+	var judged error // Nothing is wrong with the body if judge fails.
 	err = f.readParts(multipart.NewReader(body, params["boundary"]), from.Dir, func(file *route.File, head []byte) (route.Bound, error) {
 		bound, err := judge(&route.Part{File: file, Head: head, Fields: f.Fields, Query: from.Query})
+		judged = err
 		body.allowBytes(bound.Bytes)
 		return bound, err
 	})
@@ -73,6 +75,9 @@ func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, er
 	}
 	if err != nil {
 		f.Remove()
+		if judged != nil {
+			return nil, judged
+		}
 		return nil, unreadableForm(err)
 	}
 	if f.File == nil {
