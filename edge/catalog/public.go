@@ -158,9 +158,9 @@ func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketType
 	return &api.TicketTypes{Items: types}, nil // all of them: there are at most maxTypes
 }
 
-// typesView shows the types with their live stock: all of them to their organization, and to the public those that
-// are not hidden. A type with a limit has no more left than the event's capacity still admits. Once the event has
-// ended, nothing is left.
+// typesView shows the types with their live stock: all of them to their organization, and to the public those
+// that are not hidden. A type with a limit has no more left than the event's capacity still admits; a type
+// without one shows no number of sales. Once the event has ended, nothing is left.
 func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.TicketType, error) {
 	room, err := h.findRoomLeft(c, p)
 	if err != nil {

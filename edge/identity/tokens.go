@@ -76,8 +76,8 @@ func (h *Handlers) reloadSigning(ctx context.Context) error {
 	return h.readSigning(ctx)
 }
 
-// readSigning reads the number of the current key from the table and derives the keys from the master secret, so
-// the table holds no private key. The caller holds the lock.
+// readSigning reads the number of the current key from the table and derives that key, and the public key of the
+// one before, from the master secret, so the table holds no private key. The caller holds the lock.
 func (h *Handlers) readSigning(ctx context.Context) error {
 	// Changes during the reading may be missing from it, so the keys count as read at its
 	// beginning.

@@ -97,7 +97,8 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	}
 	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
 	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {
-	// Nothing of this message was taken: either the server has closed the connection, or it takes no more messages on it.
+	// Nothing of this message was taken: the connection is closed (by the server, or by us because ctx has
+	// ended), or the server refuses for now to begin a message on it.
 	case first && (gone || !f.Permanent):
 		return stale, f
 	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:

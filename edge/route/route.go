@@ -123,7 +123,9 @@ type Op struct {
 	Path    string // e.g. /api/v1/orders/{id}
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
-	Spends  bool   // the operation gives away or takes money or tickets, so an AI agent asks its user first
+	// Spends marks an operation that moves money or tickets, so that AI clients are told that it is destructive. Only
+	// a row with the status 201 needs it: they are told so of all other writes (mcp.annotateTool).
+	Spends bool
 	// Description is what a caller has to know beyond the Summary, in one or two sentences for the document.
 	Description string
 	Tag         string // the operation's group in the document

@@ -146,8 +146,8 @@ func readElements(text []byte) ([]jsontext.Value, error) {
 	return elements, json.Unmarshal(text, &elements)
 }
 
-// seatStates lists the seats of an event that are sold, blocked or held. All other seats are free,
-// if their section is for sale.
+// seatStates lists the seats of an event that are sold, blocked or held. All other seats are free, if their
+// section is for sale. It refuses an event that has no seat map.
 func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
 	_, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {

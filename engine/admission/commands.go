@@ -15,7 +15,7 @@ type (
 		Denied string // set if the edge found the code too old; the event then denies the scan, unless it has another reason first
 		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
-		Printed bool `cbor:",omitempty"` // whether the code is on paper and does not rotate
+		Printed bool `cbor:",omitempty"` // whether the code does not rotate: a printed one, or a door code
 		Out     bool `cbor:",omitempty"` // whether the holder goes out
 		Gate    string
 		Device  string

@@ -34,8 +34,8 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 			}
 		}
 	}
-	// The person's offers are revoked before the name is replaced, because they are found by the
-	// person's address.
+	// The pending transfers of tickets to or from the person are revoked before the name is replaced, because
+	// they are found by the person's address.
 	d.Facts = append(d.Facts, s.tickets.RevokeOf(c.Customer, at)...)
 	d.Facts = append(d.Facts, &PersonErased{Customer: c.Customer, Pseudonym: c.Pseudonym, At: at})
 	for _, o := range c.Orders {

@@ -69,7 +69,7 @@ func (r *Rows[T]) Set(i int, row T) { r.pageOf(i).ownRows()[i%pageRows] = row }
 func (r *Rows[T]) Append(row T) {
 	if len(r.last.rows) == pageRows {
 		r.pages = append(r.pages, r.last)
-		r.last = page[T]{rows: make([]T, 0, pageRows)} // the first page grows by need: many lists are short
+		r.last = page[T]{rows: make([]T, 0, pageRows)} // a whole page at once; only the first page grows as needed, because many lists are short
 	}
 	r.last.rows = append(r.last.rows, row) // after the rows that a copy has of the page
 }

@@ -38,8 +38,8 @@ func requestOf(c engine.Command) engine.Request {
 	}
 }
 
-// keepSelection returns a fact that changes nothing in the selection of a command's holder. It only carries an answer
-// that has to be remembered: a replay of the journal must give a repeated request the same answer.
+// keepSelection returns a fact that changes nothing in the selection of a command's holder. The caller puts the
+// answer into it that has to be remembered: a replay of the journal must give a repeated request the same answer.
 func (s *State) keepSelection(c engine.Command, at int64) engine.Fact {
 	var holder string
 	switch c := c.(type) {

@@ -59,8 +59,8 @@ type (
 		OfferMinutes int64 `cbor:"2,keyasint"`
 		At           int64 `cbor:"3,keyasint"`
 	}
-	// Held (volatile) says that an entry's caller waits until the entry's ticket types sell to nobody else (are
-	// guarded).
+	// Held (volatile) says that the reply to an entry's Join is held back until the entry's ticket types sell to
+	// nobody else (are guarded).
 	Held struct{ ID engine.OrderID }
 	// Seen (volatile) says that a ticket type has acknowledged a guard.
 	Seen struct{ Await keeper.AwaitSeen }

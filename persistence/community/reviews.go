@@ -107,7 +107,7 @@ type OfEvent struct {
 const publicReviews = ` FROM reviews r JOIN events e ON e.number = r.event
 WHERE r.org = $1 AND NOT r.hidden AND e.visibility = 'public' AND e.status = ANY($2) `
 
-// OrganizationReviews lists the reviews of an organization's public events, the newest first.
+// OrganizationReviews lists those of an organization's reviews that publicReviews has, the newest first.
 func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) ([]OfEvent, error) {
 	const find = `SELECT r.id, r.number, r.org, r.event, r.ticket, r.rating, r.body, r.author_name, r.reply, r.hidden, r.created_at, e.title, e.slug` +
 		publicReviews + `ORDER BY r.number DESC LIMIT $3`
@@ -119,8 +119,8 @@ func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) (
 	return list, nil
 }
 
-// OrganizationRatings returns the number of reviews of an organization's public events, and their mean rating,
-// rounded to two decimals. The mean is nil if there is no review.
+// OrganizationRatings returns how many reviews publicReviews has for an organization, and their mean rating,
+// rounded to two decimals. The mean is nil if there is no such review.
 func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean *float64, err error) {
 	const count = `SELECT count(*), round(avg(r.rating), 2)::float8` + publicReviews
 	if err := s.pool.QueryRow(ctx, count, org, event.Shown).Scan(&n, &mean); err != nil {

@@ -156,8 +156,8 @@ func cancelWaiting(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
 	return err
 }
 
-// queryEndpoint returns the one endpoint that a statement returns, or nil if it returns none. The
-// statement must return columns.
+// queryEndpoint returns the one endpoint that a statement returns, or nil if it returns none. The statement must
+// return the columns of the constant columns, in their order.
 func queryEndpoint(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Endpoint, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// listProcesses lists the live processes whose command line contains the token. The postmaster has
-// the token in its arguments; its children have it in their titles, which begin with "postgres:
-// <cluster_name>". Everybody can read command lines, so this also works in containers where root
-// may not look at other users' processes.
+// listProcesses lists the live processes of the user uid whose command line contains the token. The postmaster
+// has the token in its arguments; its children have it in their titles, which begin with "postgres:
+// <cluster_name>". Everybody can read command lines, so this also works in containers where root may not look at
+// other users' processes.
 func listProcesses(token string, uid uint32) (postmasters, children []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
 	for _, path := range paths {

@@ -142,9 +142,11 @@ type capped struct {
 // Unwrap lets errors.Is tell the two reasons apart: a cap that is used up, or a missing proof.
 func (c *capped) Unwrap() error { return c.error }
 
-// reserveCaps takes the next place in each cap against which a mail counts. It returns the time
-// until the later of these places is free. Every transaction takes the place of the recipient
-// first, then the organization's, and the new organization's last: two transactions that lock the
+// reserveCaps takes the next place in each cap against which a mail counts. wait is the time until the later of
+// the recipient's place and the organization's is free. The cap of a new organization gives no such time: if no
+// place is left, or if the organization has to prove its mailbox first, the error is a *capped, and the caller
+// rolls back (reserveOfNew). Every transaction takes the place of the recipient first, then the organization's,
+// and last the one of the new organization that writes or that the mail is about: two transactions that lock the
 // same rows in the same order can't deadlock.
 func (o *Queue) reserveCaps(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Duration, err error) {
 	// Each cap is a row with one time, free_at, which moves on by one step for each mail that was

@@ -81,11 +81,12 @@ func (l list) up(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Up brings up to date a database that has everything, the journal too. It runs the files that the database has
-// not seen, each in a transaction of its own. Nodes that start at once wait for each other on an advisory lock.
-// If the database has seen more files than this binary knows, Up changes nothing. Up returns an error if the
-// schema no longer has something that this binary uses, or if the journal is in another database. The tables of
-// the jobs come last; they belong to the library River, which has version numbers of its own.
+// Up brings up to date a database that has everything, the journal too. Of each list it runs the files that the
+// database has not seen, each in a transaction of its own. It leaves a list as it is if the database has seen
+// more of its files than this binary knows. Nodes that start at once wait for each other on an advisory lock. Up
+// returns an error if the schema no longer has something that this binary uses, or if the journal is in another
+// database. The tables of the jobs come last; they belong to the library River, which has version numbers of its
+// own.
 func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 	fetchWithin = 10 * time.Second
 	applyWithin = 30 * time.Second
 	maxApply    = 4_000                  // facts in one transaction
-	lookUp      = 100 * time.Millisecond // how often a rest looks whether its reason still holds
+	lookUp      = 100 * time.Millisecond // how often a partition that rests after a transaction asks whether it still has to (Config.Busy)
 )
 
 // errMoved says that the saved position is not where this member left it.
