@@ -9,8 +9,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Apply applies a fact to the state. A fact that does not fit the state, such as one about an order
-// that is not there, changes nothing. Each part of the event gets the facts that concern it.
+// Apply applies a fact to the state. Each part of the event gets the facts that concern it.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *admission.CheckedIn, *admission.CheckInDenied, *admission.CheckInUndone, *admission.GatePassed, *admission.PassageUndone,
@@ -58,7 +57,7 @@ func (s *State) applyMoved(f *Moved) {
 
 // applyOrder gives a fact to the ledger, and then its effects to the event's other parts: tickets,
 // proceeds and waitlist. The waitlist looks again if units have come free. If the event has become full, or is full no
-// longer, the next Wake judges its status again.
+// longer, its status is judged again.
 func (s *State) applyOrder(f engine.Fact) {
 	// The units are counted before the fact changes them, to compare them with the counts
 	// afterwards.
@@ -99,29 +98,29 @@ func (s *State) applyOrder(f engine.Fact) {
 	}
 }
 
-// noteChange notes that the record has changed at a time, in unix milliseconds. The next Wake then
-// judges the event's status.
+// noteChange notes that the record has changed at a time, in unix milliseconds, and raises the revision. The event's
+// status is judged again.
 func (s *State) noteChange(at int64) {
 	s.updated = at
 	s.rev++
 	s.judgeAgain(at)
 }
 
-// noteFilling makes the next Wake judge the event's status, if the event has become full or is full
-// no longer. was is what isFull returned before.
+// noteFilling judges the event's status again, if the event has become full or is full no longer. was is what isFull
+// returned before.
 func (s *State) noteFilling(was bool, at int64) {
 	if s.isFull() != was {
 		s.judgeAgain(at)
 	}
 }
 
-// judgeAgain makes the next Wake judge the event's status and what the waitlist can offer. It sets s.clock, the
-// time up to which sale windows and dates have been judged, to at.
+// judgeAgain computes when the event's status may change next (s.boundary). It sets s.clock, the time up to which
+// sale windows and dates have been judged, to at. The waitlist looks again at what it can offer.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
 	s.line.Stir()
 	s.boundary = s.nextBoundary()
-	// The status is out of date already, so the next Wake is due at once.
+	// If the status is out of date already, the next Wake is due at once and changes it.
 	if s.details != nil && s.dueStatus(at) != s.status {
 		s.boundary = at
 	}

@@ -10,7 +10,7 @@ import (
 // Check returns the first broken invariant, of the event itself or of one of its parts, or nil. Tests and the
 // audit call it, and Thaw does for each snapshot.
 func (s *State) Check() error {
-	// An event that was not created, or was removed as a draft, must not have sold anything.
+	// An event that was not created, or was removed, must not have sold anything.
 	if s.details == nil {
 		if units := s.unitsTaken(); units != 0 {
 			return fmt.Errorf("event: %d units alive without an event", units)

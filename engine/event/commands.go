@@ -23,17 +23,17 @@ type (
 		// an event that is already on sale changes nothing.
 		Live bool
 	}
-	// Delete removes a draft, or an event under review, that has sold nothing. It cancels any other event, and
-	// is refused if the event is completed. The answer is a *Record.
+	// Delete removes a draft, or an event under review, that has sold nothing. Any other event is cancelled, but if
+	// it is completed, the command is refused. The answer is a *Record.
 	Delete struct{ Reason string }
 	// Get reads the event. The answer is a *Record.
 	Get struct{}
 	// GetType asks whether the event has a ticket type. The answer is a *TypeReply.
 	GetType struct{ Type int64 }
 
-	// Erase replaces somebody's name and address by a pseudonym. The answer is a *Record.
+	// Erase replaces somebody's name and address by a pseudonym. The person leaves the waitlist, and pending
+	// transfers of tickets to or from the person are revoked. The answer is a *Record.
 	Erase struct {
-		// Customer is a hash, so that the command itself does not tell who is forgotten.
 		Customer  uint64         // order.CustomerOf the person's address
 		Pseudonym string         // what replaces the address (order.Pseudonym)
 		Orders    []*order.Order // the read model's records of all orders that name the person

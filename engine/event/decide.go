@@ -35,7 +35,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 }
 
 // decideRecord decides on the commands about the event itself, and passes the others on to its tickets and then to its
-// waitlist, which refuses those that nobody knows. All but Create, Update, Move and Delete need an event that exists.
+// waitlist. A command that nobody knows is refused. All commands but Create need an event that exists.
 func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	switch c := c.(type) {
 	case Create:
@@ -47,7 +47,7 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	case Delete:
 		return s.decideDelete(c, at)
 	}
-	// The other commands need an event that exists.
+	// The functions above check this themselves.
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
@@ -99,8 +99,8 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 
 // decideUpdate replaces the record. c.Revision is the revision that the editor has seen. If
 // somebody else has changed the event since, the update is refused, so that no change is
-// overwritten unseen. An event that has ended can't change, and neither can its currency and its sort of product once it
-// has ticket types. An equal record changes nothing.
+// overwritten unseen. An event that has ended can't change. Once an event has ticket types, its currency and its sort
+// of product can't change. An equal record changes nothing.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -147,8 +147,8 @@ type TypeLimit struct {
 	MaxTicketTypes int `json:"maxTicketTypes"`
 }
 
-// findOffer returns the last offer of a ticket type. The second result is false for a type that has made none
-// yet, and has only reserved its place (decideOffer).
+// findOffer returns the last offer of a ticket type. The second result is false if the type has made none, or has
+// only reserved its place (decideOffer).
 func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	o := s.offers[typ]
 	return o, o.Revision > 0

@@ -6,9 +6,9 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// PersonErased replaces a person's name and address by a pseudonym on the waitlist and in the
-// transfers of tickets from or to the person. The orders that name the person are changed by facts
-// of their own (order.Erased).
+// PersonErased replaces a person's name and address by a pseudonym on the waitlist, in the orders that are offered
+// to the person, and in the transfers of tickets from or to the person. The other orders that name the person are
+// changed by facts of their own (order.Erased).
 type PersonErased struct {
 	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the person's address
 	Pseudonym string `cbor:"2,keyasint"`
@@ -19,7 +19,7 @@ type PersonErased struct {
 func (*PersonErased) FactType() engine.FactType { return typePersonErased }
 
 // decideErase replaces a person's name and address wherever the event knows them. The person leaves
-// the waitlist, and open offers of tickets to or by the person are revoked. The command has the
+// the waitlist, and pending transfers of tickets to or from the person are revoked. The command has the
 // records of all orders that name the person, because the ledger forgets the records of orders that
 // have ended.
 func (s *State) decideErase(c Erase, at int64) engine.Decision {
@@ -54,8 +54,7 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 // applyPersonErased replaces the person in the orders that are offered to people on the waitlist,
 // on the waitlist itself, and in the transfers of tickets.
 func (s *State) applyPersonErased(f *PersonErased) {
-	// The entries must be found before line.Erase, because they still have the person's number
-	// here.
+	// The person's entries must be found before line.Erase takes the person's number out of them.
 	for _, e := range s.line.OfCustomer(f.Customer) {
 		s.book.EraseOffered(e.ID, f.Customer, f.Pseudonym)
 	}

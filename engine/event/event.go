@@ -1,8 +1,7 @@
 // Package event is the kind of an event: it owns the event's record and life cycle. Its parts are
 // packages of their own: the ledger of its orders (engine/ledger), its tickets and gates
 // (engine/admission), what buyers did lately (engine/velocity), its proceeds (engine/proceeds) and
-// its waitlist (engine/waitlist). State asks each part in its Decide, and gives it each fact in its
-// Apply.
+// its waitlist (engine/waitlist). Decide asks these parts, and Apply gives each the facts that concern it.
 //
 // Invariants, beside the invariants of the parts: no order makes unpaid orders and issued tickets exceed the
 // event's capacity; a ticket type has a place among MaxTypes before it is created.
@@ -24,7 +23,7 @@ import (
 // State is an event's memory. Apply builds it from the facts, or Thaw from a snapshot.
 type State struct {
 	ref     engine.Ref
-	details *Details // nil until created, and again when a draft is removed
+	details *Details // nil until created, and again once removed
 	status  string
 	created int64 // unix milliseconds
 	updated int64
@@ -37,7 +36,7 @@ type State struct {
 	earned  proceeds.Totals
 
 	clock    int64 // unix milliseconds up to which sale windows and dates have been judged; volatile, as is the next field
-	boundary int64 // unix milliseconds of the next sale window or date after clock; 0 if there is none
+	boundary int64 // unix milliseconds at which dueStatus may change next; 0 for never
 }
 
 // New returns the empty state of an event.

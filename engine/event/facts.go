@@ -42,7 +42,7 @@ type (
 		Reason string `cbor:"3,keyasint,omitempty"`
 		At     int64  `cbor:"4,keyasint"`
 	}
-	// Removed ends a draft.
+	// Removed removes a draft, or an event under review.
 	Removed struct {
 		At int64 `cbor:"1,keyasint"`
 	}

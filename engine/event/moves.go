@@ -19,8 +19,7 @@ const (
 	StatusCancelled  = "cancelled"
 )
 
-// moves is the table of legal moves between statuses. A move back to draft means that the event is
-// unpublished.
+// moves is the table of legal moves between statuses. A published event that moves back to draft is unpublished.
 var moves = map[string][]string{
 	StatusDraft:      {StatusReview, StatusPublished},
 	StatusReview:     {StatusDraft, StatusPublished},

@@ -59,8 +59,7 @@ func (s *State) holdUnits(customer uint64, n int64) {
 }
 
 // raiseRevision raises the revision if the type has sold out or come back since, or if more or less
-// of it is set aside. A new revision means that the ledger gets a new offer. was is what the stock
-// stood at before the fact.
+// of it is set aside. A new revision means that the ledger gets a new offer. was is the standing before the fact.
 func (s *State) raiseRevision(was standing) {
 	if was != s.standingAt(s.freeUnits()) {
 		s.rev++

@@ -37,7 +37,7 @@ type (
 		AlreadyHeld  int64  `json:"alreadyHeld"`
 		Requested    int64  `json:"requested"`
 	}
-	// Floor is the detail of the refusal of a quantity below what is sold.
+	// Floor is the detail of the refusal of a quantity below what is sold or reserved.
 	Floor struct {
 		QuantityTotal int64 `json:"quantityTotal"`
 		Sold          int64 `json:"sold"`

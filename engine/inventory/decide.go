@@ -8,8 +8,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol) decides the
-// ledger's commands. An unknown command is refused with INTERNAL.
+// Decide decides what a command does, and changes nothing itself. It refuses an unknown command with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -63,8 +62,9 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 }
 
 // decideUpdate replaces the record, if nobody has changed it since the revision that the organizer has seen.
-// Once a unit is taken, the price, the type and the currency can't change, because buyers have paid. The
-// quantity of a seated type can't change, because it is the number of its seats.
+// Once a unit is taken, the price, the type and the currency can't change, because a buyer has agreed to them. The
+// quantity can't be less than what is taken. That of a seated type can't change, because it is the number of its
+// seats.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil)
@@ -93,9 +93,8 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 
 // decideResize sets the type's quantity to its number of seats, or makes the type unseated again. A
 // type that becomes unseated keeps its quantity until the organizer changes it, or gets what is
-// taken if that is more. A Resize that comes again, or after a later one, changes nothing. Each one is
-// acknowledged by ResizeSeen; the Resize of a type that is not created yet is refused instead, and the seat
-// map repeats it.
+// taken if that is more. Each Resize is acknowledged by ResizeSeen; that of a type that is not created yet is
+// refused instead, and the seat map repeats it.
 func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the seat map repeats the size
@@ -193,8 +192,9 @@ func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	s.offerTurn(d, at, left)
 }
 
-// RefuseLine returns the reason why a line can't be reserved, or nil. Late money (l.Late) was paid
-// for an order that had met the rules when it was placed, so only the stock is checked.
+// RefuseLine returns the reason why a line can't be reserved, or nil. The rules of refuseByRules bind neither an
+// Unbound line nor late money, which was paid for an order that met them when it was placed. Whether a seat is left
+// the seat map decides.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
@@ -223,8 +223,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	return nil
 }
 
-// refuseByRules checks all rules except stock: the sale window, the presale code and the caps. back
-// is how many units the same order gives back.
+// refuseByRules checks that the type is for sale now, the presale code and the caps. back is how many units the same
+// order gives back.
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.whyClosed(at); reason != "" {
@@ -242,7 +242,7 @@ func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	return nil
 }
 
-// refuseSale refuses because the type is not for sale. reason is what whyClosed returned.
+// refuseSale refuses because the type is not for sale. reason is one of those that whyClosed returns.
 func (s *State) refuseSale(reason string) *engine.Refusal {
 	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
 		TicketTypeID: s.typeID(), SaleStart: formatTime(s.details.SaleStart), SaleEnd: formatTime(s.details.SaleEnd), Reason: reason,

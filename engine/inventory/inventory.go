@@ -141,8 +141,7 @@ func (s *State) forSale(free int64) int64 {
 	return free
 }
 
-// isGuarded reports whether free units are set aside for the waitlist. For a seated type the seat
-// map sets seats aside instead.
+// isGuarded reports whether free units are set aside for the waitlist. A seated type has no waitlist.
 func (s *State) isGuarded() bool { return s.awaited && !s.details.Seated }
 
 // plenty is the number of free units that an offer names if there is no limit, because the waitlist calculates

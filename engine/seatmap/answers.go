@@ -38,8 +38,8 @@ func requestOf(c engine.Command) engine.Request {
 	}
 }
 
-// keepSelection returns a fact that changes nothing in the selection of a command's holder. The caller puts the
-// answer into it that has to be remembered: a replay of the journal must give a repeated request the same answer.
+// keepSelection returns a fact that changes nothing in the selection of a command's holder. The caller stores the
+// command's answer in the fact: after a replay of the journal, a repeated request must get the same answer.
 func (s *State) keepSelection(c engine.Command, at int64) engine.Fact {
 	var holder string
 	switch c := c.(type) {
@@ -72,7 +72,7 @@ func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 }
 
 // replyTo returns the reply to a repeated command, made of what was remembered of its first reply. The lists are
-// copied, because what is remembered is never changed.
+// copied, so that nobody who changes the reply changes what is remembered.
 func (a *Answered) replyTo(c engine.Command) engine.Reply {
 	switch c.(type) {
 	case Hold, Extend:
@@ -88,7 +88,7 @@ func (a *Answered) replyTo(c engine.Command) engine.Reply {
 	}
 }
 
-// rememberAnswer stores the answer to a request.
+// rememberAnswer stores the answer to a request. It does nothing if a is nil.
 func (s *State) rememberAnswer(a *Answered, at int64) {
 	if a != nil {
 		s.answers.Put(a.Request, at, a, maxAnswers)

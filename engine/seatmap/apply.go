@@ -95,8 +95,8 @@ func (s *State) applyMap(f engine.Fact) {
 			s.prices[i] = s.sizes.add(typ)
 			s.sizes.list[s.prices[i]].sections++
 		}
-		// Free seats count for the type of their section, so each seat is put once more to be counted for the new
-		// type.
+		// Free and held seats count for the type of their section, so each seat is put once more to be counted for
+		// the new type.
 		for i := range s.seats {
 			s.putSeat(int32(i), s.seats[i])
 		}
@@ -112,7 +112,7 @@ func (s *State) applyMap(f engine.Fact) {
 	}
 }
 
-// onMap returns those seats that are on the map: all of them, unless the fact is about another map.
+// onMap returns those of a fact's seats that are on the map: all of them, unless the fact is about another map.
 func (s *State) onMap(seats []int32) []int32 {
 	off := func(i int32) bool { return i < 0 || int(i) >= len(s.seats) }
 	if !slices.ContainsFunc(seats, off) {

@@ -13,7 +13,7 @@ type search struct {
 	own      *hold
 	c        *BestAvailable
 	sections []bool // for each section of the map, whether it is asked for; nil if all are
-	slot     uint16 // slot of the ticket type that is asked for; 0 stands for any
+	slot     uint16 // slot (sizes) of the ticket type that is asked for; 0 stands for any
 
 	row  []int32         // scratch: seats of one row that may be had
 	best [grades][]int32 // the best group of each grade
@@ -28,8 +28,8 @@ const (
 	grades
 )
 
-// dear is added to the cost of a group for each wheelchair place, and a multiple of it for each further piece.
-// That makes them worse than any distance.
+// dear is added to the cost of a group for each wheelchair place, and a multiple of it for each further piece,
+// so that either is worse than any distance.
 const dear = 1 << 32
 
 // decideBest finds the best seats for a shopper and makes them the whole selection. Seats that the shopper holds
@@ -72,8 +72,8 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 }
 
 // run returns the best seats, in ascending order, and whether all of them are beside each other. It returns nil
-// if there are not enough. It visits the rows from the nearest on, and stops when no further row can have
-// anything better.
+// if there are no seats that meet the command. It visits the rows from the nearest on, and stops when no further
+// row can have anything better.
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
@@ -107,7 +107,7 @@ func (q *search) offersRow(row int32) bool {
 	return slot != 0 && (q.slot == 0 || slot == q.slot) && (q.sections == nil || q.sections[section])
 }
 
-// countOwned returns how many seats the holder has already.
+// countOwned returns how many seats the holder has already, in all rows.
 func (q *search) countOwned() int {
 	if q.own == nil {
 		return 0
@@ -124,8 +124,8 @@ func (q *search) leastCost(row int32) int64 {
 	return floor
 }
 
-// visitRow judges every group of the wanted size that is consecutive among a row's available seats. Such a
-// group need not be beside each other.
+// visitRow judges every group of the wanted size that is consecutive among a row's available seats. There may be
+// taken seats or aisles between the seats of such a group.
 func (q *search) visitRow(row int32) {
 	s, n := q.s, q.c.Quantity
 	q.collectRow(row)
@@ -209,9 +209,9 @@ func (q *search) isPair(k int) bool {
 	return k > 0 && k < len(q.row) && q.isJoined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
 }
 
-// findAnywhere returns the nearest seats of all rows, for when no row has enough. If the command asks for a
-// wheelchair place, they include one, and up to three companion seats with it. It returns nil if there are not
-// enough seats.
+// findAnywhere returns the nearest seats of all rows together, in ascending order, for when no single row has a
+// group that meets the command. If the command asks for a wheelchair place, at least one is among the seats, and at
+// most three companion seats to each. It returns nil if there are not enough seats.
 func (q *search) findAnywhere() []int32 {
 	kinds := q.listNearest()
 	var seats []int32

@@ -9,8 +9,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Check returns the first broken invariant of the package's list, or nil. It recounts everything, so it is for tests
-// and for loading.
+// Check returns the first broken invariant, or nil. It recounts everything, so it is for tests and for loading.
 func (s *State) Check() error {
 	if err := s.book.Check(); err != nil {
 		return err
@@ -68,8 +67,8 @@ func (s *State) checkSeats() error {
 }
 
 // checkHolds checks that each selection is in the heap at its place, and that the counts of principals and of held
-// seats agree with the selections. It also checks the limits of each selection (seats and time), and the limit of
-// the networks that are remembered.
+// seats agree with the selections. It also checks the limits of each selection (seats and time), and how many
+// networks are remembered.
 func (s *State) checkHolds() error {
 	if len(s.holds.heap) != len(s.holds.by) {
 		return fmt.Errorf("seatmap: %d selections, %d to end", len(s.holds.by), len(s.holds.heap))

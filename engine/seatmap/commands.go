@@ -2,27 +2,26 @@ package seatmap
 
 import "boxoffice/engine"
 
-// These are the commands of a seat map besides a keeper's. A command whose Request was answered before has the
-// same answer again. Any other that finds its effect there already changes nothing; only Extend then extends
-// once more.
+// These are the commands of a seat map besides a keeper's. A command whose Request was answered before gets the
+// same answer again (decideOnce). Without a Request, an Extend that is repeated extends once more.
 type (
-	// Attach replaces the map, or changes how the same version is sold. Another map, or another version of the
-	// map, begins without prices, holds and blocks. It is refused as SEATS_SOLD while an order has a seat. It
-	// is answered by *Record.
+	// Attach replaces the map, or changes how the same version is sold. It is answered by *Record. Another map, or
+	// another version of the map, begins without prices, holds and blocks, and is refused as SEATS_SOLD while an
+	// order has a seat.
 	Attach struct {
 		Layout   *Layout // must not be changed any more
 		Mode     string  // Reserved or GAMixed; "" stands for Reserved
 		HoldTime int64   // milliseconds that a selection is held; 0 stands for DefaultHold
 	}
-	// Detach removes the map with prices, holds and blocks. It is answered by
-	// *Record, or refused as SEATS_SOLD.
+	// Detach removes the map with prices, holds and blocks. It is answered by *Record, or refused as SEATS_SOLD
+	// while an order has a seat.
 	Detach struct{}
 	// Price replaces the whole pricing: a section that is not listed is not
 	// for sale. It is answered by *Record.
 	Price struct{ Sections []SectionPrice }
 	// Hold replaces a holder's selection. It is answered by *Selection: the holder gets the seats
 	// that are available, and the others have failed. It is refused as VELOCITY_LIMIT_EXCEEDED if
-	// its principal or network has too many.
+	// it would exceed the limit of its principal or network (velocity.go).
 	Hold struct {
 		Holder    string // names the selection; only the shopper knows it
 		Principal uint64 // hash of the account, API key or address that asks; with 0 the limit on held seats does not apply
@@ -51,7 +50,7 @@ type (
 	// *Best, or refused as TICKET_SOLD_OUT or VELOCITY_LIMIT_EXCEEDED.
 	BestAvailable struct {
 		Holder     string
-		Principal  uint64
+		Principal  uint64         // as in Hold
 		Quantity   int            // 1 to MaxSelection
 		Sections   []string       // ids of the sections to choose from; nil stands for all
 		Type       int64          // number of the ticket type; 0 stands for any
@@ -92,7 +91,7 @@ type Reason string
 const (
 	Unknown    Reason = "unknown"          // not on the map
 	NotForSale Reason = "not_for_sale"     // its section has no price
-	Taken      Reason = "taken"            // held by another, or sold
+	Taken      Reason = "taken"            // held by another, or taken by an order
 	Withheld   Reason = "blocked"          // withheld by the organizer
 	Unattended Reason = "needs_wheelchair" // a companion seat beyond three to each wheelchair place of the selection
 	SingleGap  Reason = "leaves_single"    // it leaves a single seat, which another choice in the row would not
@@ -120,14 +119,14 @@ type Blocking struct{ Blocked, Unblocked int }
 type Best struct {
 	Held      []string
 	Adjacent  bool // whether all seats are beside each other in a row
-	ExpiresAt int64
-	Known     bool // whether the request had this answer before
+	ExpiresAt int64 // unix milliseconds at which the selection ends
+	Known     bool  // whether the request had this answer before
 }
 
 // Record describes a seat map, as its actor answers.
 type Record struct {
 	Ref       engine.Ref
-	Attached  bool // whether the event has a seat map; if not, the rest is zero
+	Attached  bool // whether the event has a seat map; if not, all other fields but Ref are zero
 	Map       [16]byte
 	Version   int32
 	Mode      string
@@ -143,7 +142,7 @@ type Record struct {
 // Map is a seat map with all its seats, for clients that draw and watch it.
 type Map struct {
 	Record
-	Layout   *Layout // shared, must not be changed
+	Layout   *Layout // shared, must not be changed; nil without a map
 	States   []byte  // four seats to a byte, the first in the lowest bits
 	Position uint64  // number of the last journaled fact in States; later facts change them (UpdateOf)
 }
@@ -153,12 +152,12 @@ func (m *Map) State(seat int) Status { return Status(m.States[seat/4] >> (seat %
 
 // The details of refusals (docs/rules.md, Errors).
 type (
-	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD and SEATS_SOLD (the first 100 sold seats), and
-	// of refusals of seats that the map does not have or sells as another type.
+	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD and SEATS_SOLD (the first 100 sold seats), and of the refusal
+	// of an order's seats that the map does not have or sells as another type.
 	Seats struct {
 		SeatIDs []string `json:"seatIds"`
 	}
-	// Room is the detail of TICKET_SOLD_OUT for requests for seats.
+	// Room is the detail of TICKET_SOLD_OUT for BestAvailable.
 	Room struct {
 		Requested int `json:"requested"`
 		Available int `json:"available"` // seats that meet the request, not necessarily beside each other

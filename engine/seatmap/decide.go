@@ -11,9 +11,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol)
-// decides the ledger's commands, and decideOnce decides the shoppers' commands. An unknown command is refused with
-// INTERNAL.
+// Decide decides what a command does, and changes nothing itself. It refuses an unknown command with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -48,7 +46,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 // decideOnce decides on a shopper's command, or answers it as it was answered before if its idempotency key is
 // known. The fact of the decision records the answer; a decision without a fact gets a fact that changes
 // nothing else. Refusals are not remembered, because the same command may be refused for another reason later,
-// or not at all.
+// or not at all. If the key was used for another request, the command is refused.
 func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 	r := requestOf(c)
 	if r.ID.Zero() {
@@ -102,7 +100,7 @@ func refuseField(path, code, message string) engine.Decision {
 	return refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{Path: path, Code: code, Message: message}}})
 }
 
-// maxUnknown is how many unknown seats of a list a refusal names.
+// maxUnknown is how many unknown seats of a list a refusal names at most.
 const maxUnknown = 50
 
 // unknownSeats returns an issue for each member of a list that is not a seat of the map, up to
@@ -124,7 +122,8 @@ func refuseInvalid(message string) engine.Decision {
 }
 
 // decideAttach attaches a map. The same version of the same map stays attached with its holds, and only its mode and
-// hold time change. Another map is refused while a seat is sold; attaching it ends all selections, blocks and prices.
+// hold time change. Another map or version is refused while a seat is sold; attaching it ends all selections, blocks
+// and prices.
 func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.Mode = cmp.Or(c.Mode, Reserved)
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
@@ -172,7 +171,7 @@ func (s *State) decideDetach(at int64) engine.Decision {
 	}
 }
 
-// maxShownSold is how many sold seats a refusal names.
+// maxShownSold is how many sold seats a refusal names at most.
 const maxShownSold = 100
 
 // refuseSold refuses what the map can't do while a seat is sold, and names the first maxShownSold sold seats.
@@ -223,8 +222,8 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
 }
 
-// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. If one of them is
-// sold or unknown, nothing happens, because an organizer must not believe that a sold seat is blocked.
+// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. If a seat to be blocked is
+// sold, or any seat is unknown, nothing happens: an organizer must not believe that a sold seat is blocked.
 func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

@@ -142,7 +142,7 @@ var Facts = []engine.FactDef{
 // Update is what a fact changes for watchers of the map: indexes of seats by their new state. The
 // other seats keep their state.
 type Update struct {
-	Available []int32 // seats that are free again after they were held or sold ("released")
+	Available []int32 // seats that are free again after they were held or sold
 	Held      []int32
 	Sold      []int32
 	Blocked   []int32

@@ -52,8 +52,8 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	return d
 }
 
-// lookUpPicks looks up the wanted seats, each once, in the given order. A pick fails if its seat does not exist, is
-// blocked, is not for sale, or is taken by somebody other than own, the shopper's selection so far (nil for none).
+// lookUpPicks looks up the wanted seats, each once, in the given order. own is the shopper's selection so far, or nil.
+// A pick fails if its seat does not exist, is blocked, is not for sale, or is held or taken by somebody else.
 func (s *State) lookUpPicks(ids []string, own *hold) []pick {
 	picks := make([]pick, 0, len(ids))
 	for k, id := range ids {
@@ -94,10 +94,10 @@ func seatsOf(picks []pick) []int32 {
 	return sortSeats(seats)
 }
 
-// settleSelection makes seats, each free or the holder's own, the holder's selection, and returns when the
-// selection ends. A selection that keeps a seat gets the time of a hold again, but, unless the shopper has asked for
-// more time (Extend), no more than longest times that time in all. If nothing changes, there is no fact. The decision
-// has a reply only if the asker has too many seats.
+// settleSelection makes seats the holder's selection, and returns when the selection ends, or 0 if it is empty. Each
+// seat must be free or the holder's own. The selection gets the time of a hold again. One that keeps a seat lasts at
+// most longest times that time in all, unless it was given more time before (Extend). If nothing changes, there is
+// no fact. The decision has a reply only if it is refused because the asker has too many seats.
 func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
 	f := &HeldFact{Holder: holder, Principal: by.Principal, At: at, Since: at, Until: at + s.holdTime, Network: by.Network}
 	if own == nil {
@@ -133,7 +133,7 @@ func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int3
 	return s.holdWithin(&by, own, f)
 }
 
-// holdWithin makes the selection that a fact describes, unless its asker has too many seats.
+// holdWithin makes the selection that a fact describes, or refuses it if the asker has too many seats.
 func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, int64) {
 	if r := s.refuseHold(by, own, f); r != nil {
 		return engine.Decision{Reply: r}, 0

@@ -14,7 +14,7 @@ type hold struct {
 	until     int64   // when the selection ends, unix milliseconds
 	extended  int64   // how often its shopper has asked for more time
 	seats     []int32 // indices of the held seats, ascending
-	position  int     // index of the hold in the table's heap
+	position  int     // index of the hold in holds.heap
 }
 
 // holds are the selections by holder, with a heap of them ordered by their end.
@@ -55,8 +55,8 @@ func (t *holds) tallySeats(principal uint64, seats int) {
 	}
 }
 
-// nextEnd returns when the next selection may be ended, or 0. It rounds up, so that many selections end
-// at one moment and in one fact.
+// nextEnd returns when the next selection may be ended, in unix milliseconds, or 0 if there is none. It rounds up,
+// so that many selections end at one moment and in one fact.
 func (t *holds) nextEnd() int64 {
 	if len(t.heap) == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (t *holds) nextEnd() int64 {
 }
 
 // collectEnded collects the seats of selections whose time is up, in no order. It looks below a selection in
-// the heap only if that one has ended, because all selections below it end later. It adds whole selections
+// the heap only if that one has ended, because no selection below it ends earlier. It adds whole selections
 // until there are at least most seats.
 func (t *holds) collectEnded(now int64, most int) []int32 {
 	var seats []int32
@@ -93,7 +93,7 @@ func (h byEnd) Swap(i, j int) {
 	h[i].position, h[j].position = i, j
 }
 
-// Push and Pop are for container/heap.
+// Push adds an element at the end, for container/heap.
 func (h *byEnd) Push(x any) {
 	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap passes what putHold gave it
 	one.position = len(*h)
@@ -109,8 +109,8 @@ func (h *byEnd) Pop() any {
 	return x
 }
 
-// changeSelection gives a holder another selection, by the seats that it gains and loses. Both lists are
-// ascending.
+// changeSelection gives the holder that next names another selection: took are the seats that it gains, dropped
+// those that it loses, both ascending. A selection without seats is forgotten.
 func (s *State) changeSelection(next *hold, took, dropped []int32) {
 	var kept []int32
 	if old := s.holds.by[next.holder]; old != nil {

@@ -12,8 +12,8 @@ import (
 const (
 	MaxSeats    = 100_000
 	MaxSections = 500
-	MaxCanvas   = 1_000_000 // units in either direction
-	maxText     = 40        // bytes of an id, a label or a row's name; a section's name may have four times as many
+	MaxCanvas   = 1_000_000 // canvas units in either direction
+	maxText     = 40        // bytes of an id or a label; a section's name may have four times as many
 )
 
 // Kind is the kind of a seat.
@@ -94,8 +94,8 @@ func (l *Layout) Validate() error {
 	return l.validateSeats()
 }
 
-// validateSections checks the ids and names of sections, and the labels of rows. No section may stand twice. Rows
-// must stand in the order of their sections.
+// validateSections checks the ids and names of sections, and the labels of rows. No section may stand twice. Each row
+// must be in a section, and rows must stand in the order of their sections.
 func (l *Layout) validateSections() error {
 	known := make(map[string]bool, len(l.Sections))
 	for _, s := range l.Sections {

@@ -10,9 +10,9 @@ import (
 type plan struct {
 	*Layout
 	index map[string]int32 // index of each seat, by its id
-	first []int32          // first seat of each row, then the number of seats
+	first []int32          // first seat of each row, and at the end the number of all seats
 	start []bool           // whether the seat has no neighbour before it: its row begins or an aisle lies before it
-	far   []int32          // distance from the focal point, canvas units
+	far   []int32          // distance of each seat from the focal point, canvas units
 	near  []int32          // rows, ordered by their nearest seat
 	least []int32          // distance of each row's nearest seat, canvas units
 }

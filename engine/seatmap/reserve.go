@@ -45,8 +45,8 @@ func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held,
 	d.Facts = append(d.Facts, &ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[h.Claim].seats})
 }
 
-// RefuseLine returns the reason why an order can't have its seats, or nil. For late money it
-// checks neither the seats' ticket types nor the rule for companion seats, because the price is agreed already.
+// RefuseLine returns the reason why an order can't have its seats, or nil. For late money it checks neither the
+// seats' ticket types nor the rule for companion seats, because the order met them when it was placed.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engine.Refusal {
 	if s.plan == nil {
 		return engine.Refuse(engine.NoSeating, nil)
@@ -106,7 +106,7 @@ func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 // sectionType returns the ticket type that a seat's section is sold as; 0 for none.
 func (s *State) sectionType(i int32) int64 { return s.sizes.list[s.prices[s.plan.SectionOf(i)]].typ }
 
-// otherTypes returns the types that seats are sold as, or nil if they are the types of their sections.
+// otherTypes returns the types that seats are sold as, one for each, or nil if they are the types of their sections.
 func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	same, types := true, make([]int64, len(seats))
 	for k, id := range l.Seats {
@@ -124,7 +124,7 @@ func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	return types
 }
 
-// decideReturn gives back those seats that were sold under the claim and still are. Before the sale
+// decideReturn gives back those of the named seats that are still sold under the claim. Before the sale
 // is committed it does not answer, and the ledger asks again.
 func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
 	// Only a sale that has been committed has seats to give back. A claim that was released has no sale below.

@@ -51,9 +51,9 @@ func (p *plan) isAttended(seats []int32) bool {
 	return room >= 0
 }
 
-// judgeGaps fails the new seats of a row that leave a single free seat in it, if another choice of
-// as many seats in the row, in no more pieces, leaves none. It reports whether any has failed.
-// wanted are the seats of the picks.
+// judgeGaps looks for rows in which the selection would leave a single free seat, although another choice of as many
+// seats in the row, in no more pieces, would leave none. It fails the new seats in such a row, and reports whether any
+// has failed. wanted are the seats of the picks that have not failed, ascending.
 //
 // A seat that the holder has already never fails, because giving a seat back is never refused. Only standard
 // seats count, because a wheelchair place is sold by itself.
@@ -111,7 +111,7 @@ func (s *State) isAlone(i int32, open func(int32) bool) bool {
 	return !s.plan.hasNeighbour(i) || !open(i+1)
 }
 
-// open reports whether a standard seat is free, or the holder's own.
+// open reports whether a seat is a standard seat, and is free or the holder's own.
 func (s *State) open(i int32, own *hold) bool {
 	return s.plan.SeatKind[i] == Standard && s.freeFor(i, own)
 }

@@ -2,8 +2,8 @@ package seatmap
 
 import "boxoffice/engine/keeper"
 
-// sale is the seats that an order has taken. They are the order's until its reservation ends or, if
-// it is committed, until they are returned. It is never changed, only replaced.
+// sale is the seats that an order has taken. They are the order's until its reservation is released or, once the
+// reservation is committed, until they are returned. A sale is never changed, only replaced.
 type sale struct {
 	claim keeper.Claim
 	seats []int32 // indices of the sold seats, ascending

@@ -7,8 +7,8 @@
 // A shopper's selection is what one holder holds. Hold and BestAvailable replace it as a whole, and each change
 // starts its time again. But while the holder keeps any of its seats, it lasts at most three times the hold's
 // time since it began, so that nobody can keep a good seat from others for ever by changing the selection. If
-// the same asker selects the same seats again, the time does not start again. A request with an idempotency key
-// has its first answer for a day, whatever has become of the selection. A shopper who asks for more time gets
+// the same asker selects the same seats again, the time does not start again. For a day, a repeated request with an
+// idempotency key gets its first answer again, unless that was a refusal. A shopper who asks for more time gets
 // the hold's time on top, ten times at most. A hold ends at the first half second on or after its time.
 //
 // Invariants: a seat is free, held by one holder, taken by one order, or blocked; a ticket type's
@@ -41,7 +41,7 @@ const (
 	MinHold     = 60_000
 	MaxHold     = 3_600_000
 	DefaultHold = 300_000
-	// longest is how many times the hold's time a selection may last in all.
+	// longest is how many times the hold's time a selection may last in all, without the time that Extend adds.
 	longest = 3
 )
 
@@ -116,7 +116,7 @@ func New(ref engine.Ref) engine.State {
 }
 
 // putSeat gives a seat another state, and keeps all counts of seats right. A free or held seat counts for its
-// section's type, a blocked one for none, and a taken one for the type that to names.
+// section's type, a blocked one for none, and a taken one for the type in to.counts.
 func (s *State) putSeat(i int32, to seat) {
 	was := &s.seats[i]
 	switch {

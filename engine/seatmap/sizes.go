@@ -13,7 +13,7 @@ type size struct {
 	sections int    // sections priced to the type
 	told     int64  // what the type is told: seats, or keeper.Unseated
 	revision uint64 // revision of what the type is told; no two sizes have the same
-	seen     bool   // whether the ticket type has acknowledged it (volatile)
+	seen     bool   // whether the ticket type has acknowledged that revision (volatile)
 }
 
 // toldQuantity returns what the type has to be told.
@@ -29,9 +29,9 @@ func (z *size) toldQuantity() int64 {
 type sizes struct {
 	list     []size
 	slots    map[int64]uint16 // slot of each ticket type, by the type's number
-	revision uint64
-	unseen   int
-	sent     int64 // when sizes were last told, unix milliseconds; 0 if that was before the last change (volatile)
+	revision uint64 // the last revision that a size was given
+	unseen   int    // how many sizes are not acknowledged (volatile)
+	sent     int64  // when sizes were last told, unix milliseconds; 0 if that was before the last change (volatile)
 }
 
 func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int64]uint16)} }
@@ -39,7 +39,7 @@ func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int6
 // slotOf returns the slot of a type, or 0 if it has none.
 func (z *sizes) slotOf(typ int64) uint16 { return z.slots[typ] }
 
-// add returns the slot of a type, and makes one if there is none.
+// add returns the slot of a type, and makes one if there is none. Type 0 stands for no type and has slot 0.
 func (z *sizes) add(typ int64) uint16 {
 	slot := z.slots[typ]
 	if slot == 0 && typ != 0 {
@@ -81,7 +81,7 @@ func (z *sizes) noteSeen(revision uint64) {
 	}
 }
 
-// nextTelling returns when sizes have to be told, in unix milliseconds, or 0.
+// nextTelling returns when sizes have to be told, in unix milliseconds, or 0 if all are acknowledged.
 func (z *sizes) nextTelling() int64 {
 	if z.unseen == 0 {
 		return 0

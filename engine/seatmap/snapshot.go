@@ -17,7 +17,7 @@ type Frozen struct {
 	Mode      string               `cbor:"3,keyasint"`
 	HoldTime  int64                `cbor:"4,keyasint"`
 	Prices    paged.Column[uint16] `cbor:"5,keyasint"` // slot of each section's ticket type
-	Types     paged.Column[int64]  `cbor:"6,keyasint"` // number of the ticket type of each slot, from slot 1 on, as are the next two
+	Types     paged.Column[int64]  `cbor:"6,keyasint"` // number of the ticket type of each slot, from slot 1 on; Told and Revisions have the same order
 	Told      paged.Column[int64]  `cbor:"7,keyasint"`
 	Revisions paged.Column[uint64] `cbor:"8,keyasint"`
 	Revision  uint64               `cbor:"9,keyasint"`
@@ -41,7 +41,7 @@ type Frozen struct {
 
 	AnsweredAt paged.Column[int64]  `cbor:"24,keyasint,omitempty"`
 	Answered   []*Answered          `cbor:"25,keyasint,omitempty"` // one for each time, oldest first
-	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // networks with newly held seats, one for each slot, as are the next two
+	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // one entry for each slot of a network that has newly held seats; SpanBegan and SpanSeats have the same order
 	SpanBegan  paged.Column[int64]  `cbor:"27,keyasint,omitempty"`
 	SpanSeats  paged.Column[int64]  `cbor:"28,keyasint,omitempty"`
 	Extended   paged.Column[int64]  `cbor:"29,keyasint,omitempty"` // by holder; nil if no holder has asked for more time

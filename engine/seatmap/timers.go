@@ -17,7 +17,7 @@ const (
 // and tells ticket types their sizes until they have seen them.
 func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
-	// At most maxExpired seats and one selection end at once; the next Wake is due immediately if more have ended.
+	// At most maxExpired seats and one selection end at once; if more are due, the next Wake follows at once.
 	if seats := s.holds.collectEnded(now, maxExpired); len(seats) > 0 {
 		d.Facts = append(d.Facts, &ExpiredFact{Seats: sortSeats(seats), At: now})
 	}

@@ -100,7 +100,7 @@ func (r *recent) findRoom(most int64) int64 {
 // pace remembers what networks have newly held.
 type pace struct {
 	by     map[uint64]recent
-	order  paged.Queue[uint64] // the networks, in the order in which they are looked at, each once
+	order  paged.Queue[uint64] // the networks, each once, in the order in which forgetSome looks at them
 	newest int64               // the newest slot of all, so that time stands still when the clock goes back
 }
 
@@ -142,8 +142,8 @@ func (p *pace) add(network uint64, seats, at int64) {
 	p.by[network] = one
 }
 
-// forgetSome looks at the next two networks, and forgets each if nothing of it counts any more.
-// Each call adds at most one network, so all are looked at in time.
+// forgetSome looks at the next two networks, and forgets each if nothing of it counts any more. noteHeld calls it
+// each time, and adds at most one network, so all networks are looked at in time.
 func (p *pace) forgetSome(slot int64) {
 	for range min(2, p.order.Len()) {
 		network := p.order.At(0)
@@ -156,7 +156,7 @@ func (p *pace) forgetSome(slot int64) {
 	}
 }
 
-// refuseHold returns the reason why the asker may not have a selection that HeldFact makes, or nil.
+// refuseHold returns the reason why the asker may not have the selection that a fact makes, or nil.
 // own is the holder's selection so far.
 func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
 	// Giving seats back, or keeping the seats that the holder has, takes nothing from others.
