@@ -12,9 +12,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Apply applies a fact about orders. It returns the order before and after the fact. Both are nil if the order
-// is not there, and for facts that make an order or end an unpaid one, about offers, and about the ledger
-// itself.
+// Apply applies a fact. It returns the order before and after it. Both are nil if the order is not there, if the
+// fact makes an order or ends an unpaid one, and for facts about anything else.
 func (b *Book) Apply(f engine.Fact) (was, is *order.Order) {
 	switch f := f.(type) {
 	case *order.Created:
@@ -146,7 +145,7 @@ func (b *Book) endPlacing(id engine.OrderID) {
 	b.trimPlaceDue()
 }
 
-// trimPlaceDue drops the entries at the front of placeDue whose orders no longer wait for their keepers.
+// trimPlaceDue drops the entries at the front of placeDue whose orders, or tickets that move, no longer wait.
 func (b *Book) trimPlaceDue() {
 	b.placeDue.Trim(func(d tables.Due) bool {
 		p, m := b.placing[d.ID], b.moving[d.ID]
@@ -242,7 +241,7 @@ func (b *Book) applyOrderEnded(f *order.Ended) {
 	b.settleFrom(o, f.At)
 }
 
-// settleFrom makes the ledger tell the order's end to its keepers until all have acknowledged it.
+// settleFrom makes the ledger tell the order's end to its keepers again until all have acknowledged it.
 func (b *Book) settleFrom(o *order.Order, at int64) {
 	b.settling[o.ID] = places.All(o)
 	b.sendDue.Push(at+resendMillis, o.ID)
@@ -264,7 +263,7 @@ func (b *Book) applyLineSettled(f *LineSettled) {
 
 // applyOrderClosed closes orders whose keepers have all acknowledged their end: only their outcome is kept. The record
 // of an order for which money may still come, or which was rescheduled, is kept for lateMillis more. Late records
-// whose time is up are dropped, a few at a time, but those with an owed refund or an unacknowledged return stay.
+// whose time is up are dropped, a few at a time, but those with an owed refund or an unacknowledged move stay.
 func (b *Book) applyOrderClosed(f *OrderClosed) {
 	for _, id := range f.IDs {
 		o := b.openOrders.Get(id)
@@ -273,7 +272,7 @@ func (b *Book) applyOrderClosed(f *OrderClosed) {
 		}
 		b.openOrders.Drop(id)
 		delete(b.settling, id)
-		if o.MoneyMayCome() || o.Rescheduled != nil { // a caller might bring a record from before the move
+		if o.MoneyMayCome() || o.Rescheduled != nil { // otherwise a caller might bring a record from before the move
 			b.lateOrders.Put(o)
 			b.lateDue.Push(f.At+lateMillis, id)
 		}

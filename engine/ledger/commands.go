@@ -10,8 +10,8 @@ import (
 // instead of the answer that its comment names.
 type (
 	// Place asks for an order. The order's id is the command's id: once the order is made, the command sent
-	// again gets the same answer, whatever has become of the order, until the ledger forgets the order. A refused
-	// command leaves nothing behind, so it is decided again when it is sent again. The answer is an *OrderReply.
+	// again gets the order as it was made or, if the order is closed, how it ended, until the ledger forgets the
+	// order. A refused command is decided again when it is sent again. The answer is an *OrderReply.
 	Place struct {
 		Order       engine.OrderID
 		Alias       engine.OrderID // the id that the same command had on another day, or zero
@@ -38,7 +38,7 @@ type (
 		Language string `cbor:",omitempty"`
 	}
 	// PlaceAll asks for several orders: either all are made or none. The orders are the organization's own, so
-	// the velocity rules do not bind them, and their codes and holds are ignored. The answer is an *AllReply.
+	// the velocity rules do not bind them. The answer is an *AllReply.
 	PlaceAll struct{ Orders []Place }
 	// GetOrder reads an order. The answer is an *OrderReply.
 	GetOrder struct{ Order engine.OrderID }

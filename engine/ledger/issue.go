@@ -46,7 +46,7 @@ func (b *Book) placedTogether(p *placing) []*placing {
 }
 
 // decidePlaceAll asks the keepers for everything that the orders take. If one of the orders is refused, or if there is no
-// room for all of them together, none is placed. A repeated command is answered by what the first one has made.
+// room for all of them together, none is placed. A repeated command gets the answer of the first (decideKnownAll).
 func (b *Book) decidePlaceAll(c PlaceAll, t *Terms, at int64) engine.Decision {
 	if d, known := b.decideKnownAll(c); known {
 		return d

@@ -30,7 +30,7 @@ import (
 // Book holds the orders of an event, from placing to their end. Use New.
 type Book struct {
 	home           int64           // number of the event
-	openOrders     tables.Orders   // orders that are unpaid, or whose end some keeper has not acknowledged yet
+	openOrders     tables.Orders   // orders that are unpaid, or have ended and are not closed yet (OrderClosed)
 	lateOrders     tables.Orders   // closed orders whose record is kept: money may still move, a ticket has moved, or a request has brought the record back
 	closedOrders   tables.Closed   // ids and outcomes of closed orders, whether or not their record is kept
 	unitsTaken     int64           // units that are being placed or are in unpaid orders
@@ -57,7 +57,7 @@ type Book struct {
 
 // Terms are what the ledger must know about the event to decide about orders. Times are unix milliseconds.
 type Terms struct {
-	Exists      bool // false before the event is created and after its draft is removed; then only the fields up to Tickets are set
+	Exists      bool // false before the event is created and after it is removed; then only the fields up to Tickets are set
 	Status      string
 	Selling     bool
 	Cancelled   bool

@@ -35,8 +35,8 @@ func (b *Book) decideLeaveOffer(c waitlist.Leave, t *Terms, at int64) (d engine.
 }
 
 // decideClaimOffer makes an offered order an order like any other. An order that costs nothing is completed at
-// once. If the entry has claimed its order before, the answer is the order as it is now. A claim of an offer that has
-// ended is refused with CONFLICT, and any claim if the event no longer sells.
+// once. If the entry has claimed its order before, the answer is the order as it is now. If the entry has no open offer,
+// its claim is refused with CONFLICT. An open offer can't be claimed either if the event no longer sells.
 func (b *Book) decideClaimOffer(c waitlist.Claim, t *Terms, at int64) engine.Decision {
 	if !t.Exists {
 		return refuse(engine.EventNotFound, nil)

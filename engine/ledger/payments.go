@@ -16,8 +16,8 @@ const (
 	// the buyer needs.
 	buyerAttempts = 15
 	linkAttempts  = 5
-	// lateMillis is how long the ledger keeps the record of a late order (Book.lateOrders). A record with an
-	// unfinished refund or move is kept for as long once more.
+	// lateMillis is how long the ledger keeps the record of a late order (Book.lateOrders). If a refund or move of
+	// the order is not finished by then, the record is kept for that long again.
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
@@ -140,8 +140,9 @@ func (b *Book) decideAddress(c OpenPayment, at int64) engine.Decision {
 
 // decideReport acts on what the provider says about an attempt. Money for an order whose record the ledger has
 // ends in a sale or in a refund, no matter when it comes, and money that is reported again changes nothing. Money below
-// the price only makes the attempt underpaid, as long as the order is unpaid. While the order's stock is taken again, a
-// repeat of the report that caused that waits, and any other report is refused as UNAVAILABLE.
+// the price only makes the attempt underpaid, as long as the order is unpaid. Money in another currency goes back. While
+// the order's stock is taken again, a repeat of the report that caused that waits, and any other report is refused as
+// UNAVAILABLE.
 func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision {
 	o := b.Find(c.Order)
 	if o == nil {
@@ -203,7 +204,7 @@ func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 
 // applyPayment decides on money that has arrived in full for the first time. An unpaid order is completed, and a surplus
 // goes back. An order that has expired or failed tries to take its stock again, if the event still sells and has room.
-// In all other cases (event or order cancelled, order sold already) the money is sent back.
+// In all other cases the money is sent back.
 func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
 	switch {
 	case t.Cancelled:
@@ -262,7 +263,7 @@ func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engi
 	return foldFacts(o, append([]engine.Fact{f}, due...))
 }
 
-// backOnce returns the refund of money that no order can take, or nil if the order has this refund already.
+// backOnce returns the fact that money has to go back, or nil if the order has this refund already.
 func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {

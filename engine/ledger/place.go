@@ -13,7 +13,7 @@ import (
 
 // decidePlace asks every keeper for its line, except the wallet, which is asked last (createOrder). The caller
 // waits (Decision.WaitKey) until all have granted, one has refused, or placeMillis are over. It asks nobody if the
-// event does not sell, its capacity is used up or a velocity rule refuses. A repeat gets the answer of the first.
+// order can be refused without them. A repeat gets the answer of the first.
 func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	// A repeat must get its first answer even if the order would be refused by now, so nothing is checked before.
 	if d, known := b.decideKnown(c); known {
@@ -35,8 +35,9 @@ func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	return b.startPlacing(p)
 }
 
-// beginPlacing returns an order that the event's status, seats and dates allow to be placed, or the reason why
-// they do not. nth counts the orders that are begun together, from 1.
+// beginPlacing returns an order that is to be placed, or the reason why it can't be: the event does not exist or does
+// not sell, or a line names an unknown ticket type, or wrongly has or lacks seats or a date. nth counts the orders
+// that are begun together, from 1.
 func (b *Book) beginPlacing(t *Terms, c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
 	if !t.Exists {
 		return nil, engine.Refuse(engine.TicketTypeNotFound, nil)

@@ -11,9 +11,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes are no longer
-// valid, and the keepers are told to take back what the tickets took, under a serial of the refund's own, until
-// each keeper has acknowledged it. The money moves without waiting for that, and the edge reports it
+// This file has the refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes
+// are no longer valid, and the keepers are told to take back what the tickets took, under a serial of the refund's
+// own, until each keeper has acknowledged it. The money moves without waiting for that, and the edge reports it
 // (decideRefund).
 //
 // The ledger forgets the record of an order that has ended. A request for a refund brings the read model's
@@ -61,8 +61,8 @@ func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at 
 	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}, nil
 }
 
-// decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once. Pending
-// transfers of the tickets are revoked in any case.
+// decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once. Either way, pending
+// transfers of the tickets are revoked.
 func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
 	o, facts, r := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
@@ -309,8 +309,8 @@ type returning struct {
 	waiting  places.Set
 }
 
-// decideReturned notes that a keeper has taken back what a refund's tickets took. After the last keeper, the
-// refund is returned, which alone is journaled. An acknowledgement that is not waited for does nothing.
+// decideReturned notes that a keeper has taken back what a refund's tickets took. Only the fact after the last keeper,
+// RefundReturned, is journaled. An acknowledgement that is not waited for does nothing.
 func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	serial := c.Under
 	r, ok := b.returning[serial]

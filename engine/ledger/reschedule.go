@@ -129,7 +129,7 @@ func (b *Book) holderVersion(t *Terms, ticket uint32) byte {
 	return found.Version
 }
 
-// isOffered reports whether a ticket is offered to somebody who may still claim it.
+// isOffered reports whether a transfer of a ticket is pending.
 func (b *Book) isOffered(t *Terms, ticket uint32, at int64) bool {
 	found, _ := t.Tickets.Find(ticket)
 	return found.Last.Pending(at)

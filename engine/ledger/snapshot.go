@@ -12,13 +12,13 @@ import (
 
 // FrozenOrders are those fields of an event's snapshot that have its orders. Closed orders are columns.
 type FrozenOrders struct {
-	Open []*order.Order `cbor:"7,keyasint,omitempty"` // orders in old snapshots, which did not pack them
+	Open []*order.Order `cbor:"7,keyasint,omitempty"` // open orders in old snapshots, which did not pack them
 	Late []*order.Order `cbor:"8,keyasint,omitempty"` // late orders of such snapshots
 
 	LateIDs paged.IDs           `cbor:"10,keyasint"` // late orders in the order in which they are forgotten; LateAt has the times, in unix milliseconds
 	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
 
-	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they are packed in memory (Order.Pack)
+	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // open orders as they are packed in memory (Order.Pack)
 	LatePacked []paged.TextPage `cbor:"13,keyasint"`
 
 	PastIDs    paged.Paged[engine.OrderID] `cbor:"20,keyasint"`
@@ -75,8 +75,8 @@ func (f *FrozenBuyers) hasEvenColumns() bool {
 }
 
 // thawOrders fills the tables of open and late orders, whose records a snapshot of an earlier release has as structs
-// (Open, Late) and later ones packed. It also restores what follows from the records: units, dates of expiry, and what
-// keepers have to be told again.
+// (Open, Late) and later ones packed. It also restores what follows from the records: units, the orders that the
+// velocity rules count as unpaid, times of expiry, and what keepers have to be told again.
 func (b *Book) thawOrders(f *FrozenOrders) error {
 	for _, o := range f.Open {
 		b.openOrders.Put(o)

@@ -49,8 +49,8 @@ func ParseBankAccount(text string) (a BankAccount) {
 // IsTransfer reports whether the buyer pays the attempt by bank transfer.
 func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
 
-// Transfer returns the attempt to which an order's transfers belong. All transfers of an order have
-// one reference, so it is the first attempt by transfer. It is nil if there is none.
+// Transfer returns the attempt to which an order's bank transfers belong. All of them have one reference, so it is the
+// first attempt by bank transfer. It is nil if there is none.
 func (o *Order) Transfer() *Attempt {
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.IsTransfer() {
@@ -99,8 +99,8 @@ func (o *Order) Attempt(reference string) *Attempt {
 	return nil
 }
 
-// PaidBy returns the attempt that paid the order. It is nil if there is none: the order was free, is unpaid, or
-// was issued by the organization.
+// PaidBy returns the attempt that paid an order with tickets. It is nil if there is none: the order was free, or was
+// issued by the organization.
 func (o *Order) PaidBy() *Attempt {
 	// An attempt whose money was not sent back completely comes before those whose money was.
 	for i := range o.Attempts {

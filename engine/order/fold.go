@@ -15,8 +15,8 @@ type Fact interface {
 	// Happened returns when the fact was decided, in unix milliseconds.
 	Happened() int64
 	// Fold returns the order after the fact: the fact's own order if the fact creates one, else a changed copy
-	// of o, or o itself if nothing changes. o must not be nil then. Decide uses it for replies, Apply for the
-	// state, and readers of the journal for their tables, so that all agree.
+	// of o, or o itself if nothing changes. Only a fact that creates its order takes a nil o. Decide uses Fold for
+	// replies, Apply for the state, and readers of the journal for their tables, so that all agree.
 	Fold(o *Order) *Order
 }
 
@@ -106,9 +106,8 @@ func (f *Extended) Fold(o *Order) *Order {
 // Window returns how long the order had to be paid when it was placed, in milliseconds.
 func (o *Order) Window() int64 { return cmp.Or(o.PlacedUntil, o.ExpiresAt) - o.CreatedAt }
 
-// Fold returns the order with one more attempt to pay it. The buyer's first attempt extends the
-// time to pay. An attempt by the payment link does not use that up for the buyer. Facts of earlier
-// releases extended the time by either.
+// Fold returns the order with one more attempt to pay it, and with the fact's end of the time to pay. It sets Extended,
+// except for an attempt by the payment link that gives no more time: so the buyer's own first attempt still may.
 func (f *PaymentBegun) Fold(o *Order) *Order {
 	if o.Attempt(f.Attempt.Reference) != nil {
 		return o // a follower may read a record that already contains the fact

@@ -73,7 +73,7 @@ type Order struct {
 	ExpiresAt   int64          `cbor:"15,keyasint"`
 	UpdatedAt   int64          `cbor:"16,keyasint"`
 	EndedAt     int64          `cbor:"17,keyasint,omitempty"`
-	FirstTicket uint32         `cbor:"18,keyasint,omitempty"` // serial of its first ticket
+	FirstTicket uint32         `cbor:"18,keyasint,omitempty"` // serial of its first ticket; 0 if it never had tickets
 	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
 	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has had its chance to extend the window
@@ -208,7 +208,8 @@ func (o *Order) WithdrawableUntil() int64 {
 // Sold reports whether the order got its tickets, whatever has become of them since.
 func (o *Order) Sold() bool { return o.FirstTicket != 0 }
 
-// LineOf returns the line of one of the order's tickets, and the ticket's place in that line.
+// LineOf returns the line of one of the order's tickets, and the ticket's place in that line, from 0. ok is false if
+// the order has no such ticket.
 func (o *Order) LineOf(ticket uint32) (line int, k int64, ok bool) {
 	first := o.FirstTicket
 	for i := range o.Lines {
@@ -239,8 +240,8 @@ func Unpaid(status string) bool {
 	return status == StatusPending || status == StatusProcessing || status == StatusOffered
 }
 
-// Placed returns the order as it was when its Place was answered, whatever has happened to it
-// since. A repeated Place gets the same answer, byte for byte.
+// Placed returns the order as it was when its Place was answered, for the answer to a repeated Place. Names and
+// addresses that were erased since stay erased.
 func (o *Order) Placed() *Order {
 	c := *o
 	c.Attempts, c.Refunds, c.Holders, c.Rescheduled, c.PlacedUntil, c.Extensions, c.ExtendedBy = nil, nil, nil, nil, 0, 0, nil

@@ -412,8 +412,7 @@ func (p *packing) endRecord(outer record) {
 	p.record = outer
 }
 
-// packLater goes through a field that was appended when releases were out that do not know it. The
-// field is written or read after its length.
+// packLater goes through a field that earlier releases do not know. The field is written or read after its length.
 func packLater(p *packing, each func(p *packing)) {
 	if !p.reading {
 		var field packing

@@ -28,7 +28,7 @@ type Refund struct {
 
 // These are the reasons why money goes back that nobody asked for.
 const (
-	BackLate      = "late"      // the order had ended, and its tickets were gone
+	BackLate      = "late"      // the order had ended, and could not be made again
 	BackUnderpaid = "underpaid" // the money was less than the price
 	BackOverpaid  = "overpaid"  // the part of the money above the price
 	BackTwice     = "twice"     // the order was paid already
@@ -59,7 +59,7 @@ type Ask struct {
 	Manual    bool          `cbor:"7,keyasint,omitempty"` // whether a person sends the money by hand and reports it
 	Serial    keeper.Serial `cbor:"8,keyasint,omitempty"` // serial of the return to the keepers; 0 until it is approved
 	Returned  bool          `cbor:"9,keyasint,omitempty"` // whether all keepers have got back what the tickets took
-	// Asker is the CustomerOf the ticket's holder who asks. It is 0 if the organization gives the
+	// Asker is CustomerOf the address of the holder who asks. It is 0 if the organization gives the
 	// refund, for a withdrawal, and in old requests, which the buyer made.
 	Asker uint64 `cbor:"10,keyasint,omitempty"`
 }
@@ -91,9 +91,9 @@ func (r *Refund) CustomerOf(o *Order) uint64 {
 // Approved reports whether the refund has been granted. Its tickets are no longer valid then.
 func (r *Refund) Approved() bool { return r.Ask != nil && r.Ask.Serial != 0 }
 
-// Sends reports whether the refund's money is still to be sent, or to be sent again after a failure. It is
-// false if that was decided to be done by hand. It does not tell whether the money came in a way that no
-// provider can send back (Order.NeedsPerson).
+// Sends reports whether the refund's money is still to be sent, or to be sent again after a failure. It is false if
+// the refund was not granted, is of nothing, or is sent by hand (Ask.Manual). It does not tell whether the money came
+// in a way that no provider can send back (Order.NeedsPerson).
 func (r *Refund) Sends() bool {
 	if r.Ask != nil && (!r.Approved() || r.Ask.Manual || r.Amount == 0) {
 		return false
@@ -184,12 +184,12 @@ func (o *Order) IsGivenBack(ticket uint32) bool {
 	})
 }
 
-// IsAllGivenBack reports whether no ticket of the order is valid any more.
+// IsAllGivenBack reports whether refunds have ended all tickets of the order.
 func (o *Order) IsAllGivenBack() bool {
 	return o.isEachGivenBack(func(uint32) bool { return true })
 }
 
-// IsVisitGivenBack reports whether none of the order's tickets for a visit is valid any more.
+// IsVisitGivenBack reports whether refunds have ended all of the order's tickets for a visit.
 func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }

@@ -11,7 +11,7 @@ const (
 	TransferStatusExpired = "expired"
 )
 
-// Transfer is an offer of a ticket to somebody. Times are unix milliseconds.
+// Transfer is a ticket that its holder passes on to somebody, who has to claim it. Times are unix milliseconds.
 type Transfer struct {
 	Ticket    uint32 `cbor:"1,keyasint"` // serial of the ticket
 	Round     uint16 `cbor:"2,keyasint"` // counts the ticket's transfers from 1
@@ -98,7 +98,7 @@ const (
 
 // These journaled facts are about a ticket that changes hands.
 type (
-	// TransferOffered offers a ticket to somebody.
+	// TransferOffered begins a transfer. The ticket stays the holder's until it is claimed.
 	TransferOffered struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
 		Ticket    uint32         `cbor:"2,keyasint"`
@@ -109,8 +109,8 @@ type (
 		At        int64          `cbor:"7,keyasint"`
 		ExpiresAt int64          `cbor:"8,keyasint"`
 	}
-	// TransferRevoked takes the offer back. From, To and Name are the offer's, so that the
-	// person who was offered the ticket can be told; To is "" if nobody is to be told.
+	// TransferRevoked ends a transfer that nobody has claimed. From, To and Name are the transfer's, so that the
+	// recipient can be told; To is "" if nobody is to be told.
 	TransferRevoked struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Ticket uint32         `cbor:"2,keyasint"`
@@ -139,7 +139,7 @@ func (t *Transfer) Revoke(id engine.OrderID, at int64) *TransferRevoked {
 	return &TransferRevoked{ID: id, Ticket: t.Ticket, Round: t.Round, At: at, From: t.From, To: t.To, Name: t.Name}
 }
 
-// Transfer returns the offer as it is made.
+// Transfer returns the transfer that the fact begins.
 func (f *TransferOffered) Transfer() Transfer {
 	return Transfer{
 		Ticket: f.Ticket, Round: f.Round, From: f.From, To: f.To, Name: f.Name,
@@ -162,10 +162,10 @@ func (f *TransferOffered) Happened() int64   { return f.At }
 func (f *TransferRevoked) Happened() int64   { return f.At }
 func (f *TicketTransferred) Happened() int64 { return f.At }
 
-// Fold returns the order unchanged, because an order knows its tickets' holders, but not what is offered.
+// Fold returns the order unchanged, because an order knows its tickets' holders, but no transfers that are pending.
 func (f *TransferOffered) Fold(o *Order) *Order { return o }
 
-// Fold returns the order unchanged, because an order knows its tickets' holders, but not what is offered.
+// Fold returns the order unchanged, because an order knows its tickets' holders, but no transfers that are pending.
 func (f *TransferRevoked) Fold(o *Order) *Order { return o }
 
 // Fold returns the order with the ticket's new holder.

@@ -118,7 +118,7 @@ type Blocking struct{ Blocked, Unblocked int }
 // Best answers BestAvailable with the holder's new selection.
 type Best struct {
 	Held      []string
-	Adjacent  bool // whether all seats are beside each other in a row
+	Adjacent  bool  // whether all seats are beside each other in a row
 	ExpiresAt int64 // unix milliseconds at which the selection ends
 	Known     bool  // whether the request had this answer before
 }

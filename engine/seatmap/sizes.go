@@ -29,9 +29,9 @@ func (z *size) toldQuantity() int64 {
 type sizes struct {
 	list     []size
 	slots    map[int64]uint16 // slot of each ticket type, by the type's number
-	revision uint64 // the last revision that a size was given
-	unseen   int    // how many sizes are not acknowledged (volatile)
-	sent     int64  // when sizes were last told, unix milliseconds; 0 if that was before the last change (volatile)
+	revision uint64           // the last revision that a size was given
+	unseen   int              // how many sizes are not acknowledged (volatile)
+	sent     int64            // when sizes were last told, unix milliseconds; 0 if that was before the last change (volatile)
 }
 
 func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int64]uint16)} }

@@ -120,7 +120,7 @@ type State struct {
 	paid     int64 // part of debited that was paid out
 
 	open   []*movement // pending credits, by number
-	recent []*movement // of the last 24 hours, by time; one that has ended in the meantime is in it twice
+	recent []*movement // movements of the last 24 hours, by time; a pending credit that has ended is in it twice
 	known  map[EntryID]*movement
 
 	books keeper.Books // fees of orders that are being placed

@@ -1,5 +1,5 @@
-// Package places says which keepers an order has, at which place, and what it asks of those that keep
-// all its lines at once. A set of places is what a ledger remembers of the keepers that it waits for.
+// Package places says which keepers an order has, at which place, and what it asks of the seat map and the
+// calendar. A set of places is what a ledger remembers of the keepers that it waits for.
 package places
 
 import (
