@@ -2,13 +2,12 @@
 // in.
 //
 // Invariants: where exits are not counted, a ticket admits once. Where they are, a ticket whose holder is
-// inside admits nobody. Only the codes of a ticket's present holder are valid. A scan that is sent again gets
-// the same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and of each
-// ticket its last 64 passages.
+// inside admits nobody. Only the codes of a ticket's present holder are valid. A scan with an idempotency key that is
+// sent again gets the same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered,
+// and of each ticket its last 64 passages.
 //
-// The event's actor calls Tickets in its Decide and passes each fact on in its Apply. The orders that the
-// tickets belong to are the ledger's, so everything that a decision needs to know of an order comes as an
-// argument.
+// The event's actor calls Tickets in its Decide and its Apply. The orders that the tickets belong to are the ledger's,
+// so everything that a decision needs to know of an order comes as an argument.
 package admission
 
 import (
@@ -40,7 +39,7 @@ type Terms struct {
 	Capacity         int64
 	IDCheck          bool
 	RotatingOnly     bool // whether gates refuse codes that don't rotate
-	OfflineDoorCodes bool // whether manifests tell door codes to devices
+	OfflineDoorCodes bool // whether devices recognize door codes without a network
 	Exits            bool // whether gates let holders out, and in again
 	InsideLimit      int64
 }
@@ -142,7 +141,7 @@ type Ticket struct {
 	Order   engine.OrderID
 	Status  byte // one of the ticket statuses
 	Version byte // version of its holder, from 1
-	// Last is the ticket's last transfer. It is zero for a ticket that was never offered.
+	// Last is the ticket's last transfer. It is zero for a ticket without one.
 	Last order.Transfer
 }
 

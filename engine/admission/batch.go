@@ -33,8 +33,8 @@ type (
 		Gate    string
 		Device  string
 		At      int64 // when it was made, by the device's clock, in unix milliseconds
-		// Request names the scan by its device, time, code and, if it is a way out, that. A scan with an equal name
-		// gets the same answer.
+		// Request is made of the scan's device, time, code and direction. A scan with an equal Request gets the same
+		// answer.
 		Request engine.Request
 		Guesser int  // for a door code, its device's place in Guesses, from 1; 0 for other codes
 		Typed   bool // whether a person typed the code, and no device read it
@@ -114,8 +114,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	at := min(max(c.At, b.terms.earliestScan(b.now)), b.now+aheadScanMillis)
 	verdict := b.judgeScan(scan, b.terms, at)
 	if b.terms.Exits && (verdict == verdictAdmitted || verdict == verdictLeft) {
-		// The code alone would admit. Whether the holder is inside already is judged by the
-		// passages.
+		// The code is good, so the ticket's passages decide.
 		return b.decidePassage(scan, at, &c.Request)
 	}
 	first := b.admitted[c.Ticket]

@@ -233,7 +233,7 @@ func (t *Tickets) sameScan(c Scan, at int64) bool {
 	return sameDevice(t.rows.device.At(i), deviceHash(c.Device), at-t.rows.at.At(i))
 }
 
-// firstAdmission returns the answer that the scan which admitted the ticket last had.
+// firstAdmission returns the answer to the scan that last admitted the ticket.
 func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 	i := int(ticket) - 1
 	return &ScanReply{

@@ -27,11 +27,11 @@ type columns struct {
 	order   paged.Rows[engine.OrderID]
 	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
 	names   paged.Rows[byte]
-	// opens and closes have rows only from the first booked group on, and then one for each group.
-	opens  paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
+	// opens and closes have no rows as long as no group is booked, and then one for each group.
+	opens  paged.Rows[int64] // group: from when it admits, unix milliseconds
 	closes paged.Rows[int64] // group: until when it admits, unix milliseconds
 
-	status paged.Rows[byte] // ticket: one of the statuses above; all columns from here on have a row for each ticket
+	status paged.Rows[byte] // ticket: one of the statuses above; like the next four, it has a row for each ticket
 	at     paged.Rows[int64]
 	gate   paged.Rows[uint16]
 	device paged.Rows[uint64]
@@ -225,7 +225,7 @@ func (c *columns) groupOf(serial uint32) int {
 	return sort.Search(c.groups(), func(i int) bool { return c.first.At(i) > serial }) - 1
 }
 
-// holderOf returns the name on a ticket.
+// holderOf returns the name of a ticket's first holder.
 func (c *columns) holderOf(serial uint32) string {
 	g := c.groupOf(serial)
 	start := uint32(0)

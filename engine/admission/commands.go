@@ -96,7 +96,7 @@ type ScanReply struct {
 	Out     bool `cbor:",omitempty"` // whether At and Gate are of an exit
 }
 
-// TransferReply is the state of an offered ticket after a command.
+// TransferReply is a ticket's last transfer, as it is after a command.
 type TransferReply struct {
 	Transfer order.Transfer
 	Order    engine.OrderID
@@ -122,7 +122,7 @@ type Stats struct {
 // Roster is what gates need to know about the tickets of an event. The tickets of a group are of
 // one type and have consecutive serials.
 type Roster struct {
-	Letters      []byte          // one for each ticket, by serial: i, c, o, x, r or e
+	Letters      []byte          // one for each ticket, by serial: letterIssued or one of its neighbours
 	First        []uint32        // serials of the groups' first tickets, ascending
 	Types        []int64         // ticket types of the groups
 	Opens        []int64         // when the groups begin to admit, unix milliseconds; empty if nothing is booked

@@ -2,7 +2,7 @@ package admission
 
 import "boxoffice/engine"
 
-// These are the types of these facts. They share one range of numbers with the other facts of an event's actor.
+// These are the types of the facts below. They share one range of numbers with the other facts of an event's actor.
 const (
 	typeCheckedIn engine.FactType = 30
 	typeDenied    engine.FactType = 31

@@ -106,8 +106,7 @@ func isGivenBack(o *order.Order, ticket uint32) bool {
 	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
 }
 
-// decideRevoke takes an offered ticket back before it is claimed. It is refused if no offer is pending, as after a claim,
-// a revocation or the end of the offer's time.
+// decideRevoke takes an offered ticket back before it is claimed. It is refused if no transfer is pending.
 func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
 	if !t.rows.has(c.Ticket) || h.Version != c.Version {
@@ -122,12 +121,12 @@ func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: h.Version}}
 }
 
-// decideClaim gives an offered ticket to the person it was offered to. After that only the new
-// holder's codes are valid. All that stands against it is refused as TRANSFER_NOT_PENDING: a later or ended offer, a
-// ticket that was used or has ended, or an event that is over.
+// decideClaim gives an offered ticket to the person it was offered to. After that only the new holder's codes are
+// valid. It refuses with TRANSFER_NOT_PENDING if the transfer is not the ticket's last one or not pending, if the
+// ticket was used or has ended, and if the event is over.
 func (t *Tickets) decideClaim(c ClaimTransfer, terms *Terms, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
-	// The round names one offer. A link of an earlier offer of the same ticket has another one.
+	// The round names one transfer. The link of an earlier transfer of the ticket has another round.
 	if !t.rows.has(c.Ticket) || h.Last.Round != c.Round || !h.Last.Pending(at) ||
 		t.rows.status.At(int(c.Ticket)-1) != StatusIssued || terms.isOver() {
 		return refuse(engine.TransferNotPending, nil)
@@ -141,7 +140,7 @@ func (t *Tickets) decideClaim(c ClaimTransfer, terms *Terms, at int64) engine.De
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: f.Version}}
 }
 
-// applyTransfer applies a fact about a ticket's holder.
+// applyTransfer applies a fact about a ticket's transfer.
 func (t *Tickets) applyTransfer(f engine.Fact) {
 	switch f := f.(type) {
 	case *order.TransferOffered:
@@ -171,7 +170,7 @@ func (t *Tickets) endTransfer(ticket uint32, status string, at int64) {
 	}
 }
 
-// RevokeOf returns the facts that revoke the pending offers of tickets to or by a person.
+// RevokeOf returns the facts that revoke the pending transfers of tickets to or from a person.
 func (t *Tickets) RevokeOf(customer uint64, at int64) (facts []engine.Fact) {
 	for _, h := range t.hands.list {
 		if h.Last.Pending(at) && (order.IsCustomer(h.Last.From, customer) || order.IsCustomer(h.Last.To, customer)) {

@@ -216,8 +216,7 @@ func (t *Tickets) notePassage(ticket uint32, p *passage) {
 	t.trails.putTrail(is.withoutOldest())
 }
 
-// applyPassageUndone takes back the last passage of a ticket that stands. Its scan stays counted, as the scan
-// of an admission does that is taken back.
+// applyPassageUndone takes back the last standing passage of a ticket. Its scan stays counted, as after gates.undo.
 func (t *Tickets) applyPassageUndone(ticket uint32) {
 	is, last := t.trailOf(ticket).withoutLast()
 	if last == nil {

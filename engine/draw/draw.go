@@ -5,8 +5,8 @@
 //
 // Everything is a pure function of its arguments. The node, the commands that verify and the tests
 // call the same functions. Given the list of leaves, nobody can choose the order: the key depends
-// on a round of a public beacon that nobody knows when the statement is published. All that the package
-// can't show is that each leaf belongs to a person; the counts by class say what was proven.
+// on a round of a public beacon that nobody knows when the statement is published. The package can't show that each
+// leaf belongs to a person; the counts by class say what was proven.
 package draw
 
 import (
@@ -60,7 +60,7 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Rules govern a draw. They are published before registration begins and never change after that.
+// Rules govern a draw. They are published before registration begins, and never change once it has begun.
 // The fields stand in the order of their JSON names, as canonical JSON wants them (RFC 8785). Their
 // values are plain ASCII and whole numbers, so that encoding/json writes exactly that form.
 type Rules struct {
@@ -167,7 +167,7 @@ func appendNumber(b []byte, n uint64) []byte {
 	return appendField(b, binary.BigEndian.AppendUint64(nil, n))
 }
 
-// Verified is a draw whose statement, beacon and key have been checked.
+// Verified is a draw whose statement and beacon's signature have been checked (Verify).
 type Verified struct {
 	Statement Statement
 	places    *Permutation

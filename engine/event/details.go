@@ -54,7 +54,7 @@ type Details struct {
 	IDCheck      bool            `cbor:"36,keyasint,omitempty"`
 	Velocity     velocity.Limits `cbor:"37,keyasint,omitempty"`
 	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // whether gates refuse codes that don't rotate
-	// OfflineDoorCodes says that manifests tell door codes to devices.
+	// OfflineDoorCodes says that devices at gates recognize door codes without a network.
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 	// NoRescheduling says that nobody may move a ticket to another date.
 	NoRescheduling bool `cbor:"46,keyasint,omitempty"`

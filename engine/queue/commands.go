@@ -11,7 +11,7 @@ type (
 	// (QueueFrozen); the other settings can. A room that has ended may open again, with the next draw. The
 	// answer is a *Record.
 	Open struct{ Settings Settings }
-	// End closes the room for good: everybody may order. The answer is a *Record.
+	// End ends the room: everybody may order. The answer is a *Record.
 	End struct{}
 	// Pause stops admissions, or lets them go on. Visitors can join during a pause. The answer is a *Record.
 	Pause struct{ On bool }

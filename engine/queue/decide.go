@@ -288,8 +288,8 @@ func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	}
 	p := s.makePlaced(index)
-	// If it is not this visitor's turn, the question has only one effect: it sets the room right
-	// after the clock was put back (settingBack).
+	// If there is no admission to begin, the question can only make the room count on after the clock was set back
+	// (settingBack).
 	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
 		return engine.Decision{Facts: s.settingBack(at), Reply: p}
 	}

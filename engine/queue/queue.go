@@ -1,6 +1,5 @@
-// Package queue is the kind of an event's waiting room: it owns the entries of those who came before
-// the opening, the draw that gives them their places (engine/draw), the line of those who came
-// later, and how far the line has been admitted.
+// Package queue is the kind of an event's waiting room: it owns the entries, the draw that gives places to those from
+// before the closing (engine/draw), and how far the places have been admitted. Later entries follow by arrival.
 //
 // Of each entry, the room keeps the leaf, in the order of the facts, the person, and when the entry was
 // admitted. A place is the permutation of an entry's number if it was drawn, and otherwise the number itself.

@@ -60,10 +60,9 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideJoin puts somebody in line. The answer waits until all ticket types that could serve the
-// entry sell to nobody else, because nobody can overtake the entry from then on. It is refused while the event does not
-// sell or a type could serve the entry without waiting, and if the line or the network's part of it is full. With
-// Unproven it only checks that, and stores nothing.
+// decideJoin puts somebody in line. The answer waits until all ticket types that could serve the entry sell to nobody
+// else, because nobody can overtake the entry from then on. It refuses if nobody can wait (Closed), and if the line or
+// the network's part of it is full. With Unproven it only checks that, and stores nothing.
 func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	if e := l.Find(c.ID); e != nil && !c.Unproven { // the command is a repeat
 		return l.answerJoin(engine.Decision{}, e, t)
@@ -114,7 +113,7 @@ func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 // again. Nobody can know when one of its entries will end.
 const entryPause = 3_600_000
 
-// refuseClosed refuses a Join for one of the reasons above.
+// refuseClosed refuses a Join. reason is one of the Closed constants.
 func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, Closed{Reason: reason})
 }

@@ -2,8 +2,8 @@ package waitlist
 
 const minuteMillis = 60_000
 
-// These are the longest offers to an address that has let offers pass, in minutes: the second one,
-// and all after that. An address that never claims must not hold up the line.
+// An offer to an address that has let one offer pass lasts secondOfferMinutes at most; after more of them, it lasts
+// laterOfferMinutes at most. An address that never claims must not hold up the line.
 const (
 	secondOfferMinutes = 60
 	laterOfferMinutes  = MinOfferMinutes
