@@ -208,7 +208,7 @@ func StatusOf(code Code, read bool) int {
 	return CodeTable[code].Status
 }
 
-// Refusal is a reply that says no. It changes nothing, so there is no fact about it.
+// Refusal is a reply that says no.
 type Refusal struct {
 	Code    Code
 	Message string // what the client is told; if empty, the code's Sentence

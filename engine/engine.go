@@ -3,7 +3,7 @@
 //
 // Everything below engine is pure: no clock, goroutine, channel, I/O, randomness or output that depends on the
 // order of a map. Time and ids arrive with the command. Besides the standard library, it imports only the few
-// libraries that TestPure lists, which are functions of their arguments. Lint and TestPure check both.
+// libraries that TestPure lists, which are functions of their arguments. Lint and TestPure check all this.
 package engine
 
 import (
@@ -128,7 +128,7 @@ func ParseRef(name string) (Ref, error) {
 }
 
 // Command asks an actor to do something. A command that must not count twice carries an id of its own (an order
-// id, a payment reference, a serial), so it may be sent again: the same id has the same outcome.
+// id, a payment reference, a serial), so that it takes effect once, however often it is sent.
 type Command interface{ Command() }
 
 // Keyed is a command whose caller may have to wait (Decision.WaitKey). A repeat of it
@@ -145,7 +145,7 @@ type Reply any
 // field may be added, but never gets another number.
 type Fact interface{ FactType() FactType }
 
-// FactType is a fact's number on the wire. Each kind lists its fact types in one table (facts.go).
+// FactType is the number of a type of facts, in the journal too. Each kind lists its own in one table (facts.go).
 // Facts with numbers from VolatileFrom on are applied but never journaled, so a crash forgets them.
 type FactType uint16
 
@@ -179,7 +179,7 @@ type Answer struct {
 // durable BEFORE Reply, Answers and Sends leave the node.
 type Decision struct {
 	Facts   []Fact
-	Reply   Reply    // the reply to the command that is decided on; nil if WaitKey is set
+	Reply   Reply    // the reply to the command; nil if WaitKey is set, or if the sender expects none
 	WaitKey *OrderID // if set, the command's caller waits until an Answer has this key
 	Answers []Answer // the replies to callers that wait since an earlier decision
 	Sends   []Send
@@ -218,7 +218,7 @@ type State interface {
 }
 
 // Wake is the first command of an activation, with its epoch, and also the command that a timer
-// sends. A state acts on everything that is due.
+// sends. A state acts on what is due.
 type Wake struct {
 	// Epoch is the activation's epoch in the journal, above 0, in the first command. It is 0 in
 	// later ones.

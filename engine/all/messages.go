@@ -8,8 +8,8 @@ import (
 )
 
 // Commands lists every command, because any of them may come from another node. Nodes name a command
-// by its Go type, such as "ledger.Place", so a type that is renamed is an unknown command to a node of
-// another release (FormerNames).
+// by its Go type, such as "ledger.Place", so FormerNames must list a type that is renamed: a node of another
+// release would not know its command.
 var Commands = collect([]engine.Command{engine.Wake{}}, func(m *engine.Messages) []engine.Command { return m.Commands })
 
 // Replies lists every reply except refusals, which all kinds share.

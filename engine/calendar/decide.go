@@ -11,8 +11,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol) decides the
-// ledger's commands. An unknown command is refused with INTERNAL.
+// Decide decides what a command does, and changes nothing itself. It refuses an unknown command with INTERNAL.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {

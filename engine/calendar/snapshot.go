@@ -64,7 +64,7 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw returns the state that a decoded snapshot describes.
+// Thaw returns the state that a decoded snapshot describes, or an error if the state breaks an invariant (Check).
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok {

@@ -32,8 +32,8 @@ func (d Day) Weekday() time.Weekday { return d.time().Weekday() }
 
 func (d Day) time() time.Time { return time.Unix(int64(d)*24*3600, 0).UTC() }
 
-// Booking is what a calendar is asked for, by one line of an order or for one ticket that moves, or what a
-// ticket gives back to it.
+// Booking is a place in a calendar: what a line of an order or a ticket that moves takes, or what a ticket gives
+// back.
 type Booking struct {
 	Date Day    `cbor:"1,keyasint"`
 	Slot string `cbor:"2,keyasint,omitempty"` // id of the slot; "" stands for the date as a whole
@@ -43,7 +43,7 @@ type Booking struct {
 	// Within says that a ticket moves within its date: it takes or gives back a slot, and counts
 	// for the date all the time.
 	Within bool `cbor:"5,keyasint,omitempty"`
-	// Beside is how many other units of the date the order has.
+	// Beside is, for a ticket that moves, how many other units of the date its order has.
 	Beside int64 `cbor:"6,keyasint,omitempty"`
 }
 

@@ -40,7 +40,7 @@ type (
 	ReleasedFact struct {
 		Claim Claim  `cbor:"1,keyasint"`
 		Floor Serial `cbor:"2,keyasint"`
-		Left  int64  `cbor:"3,keyasint"`
+		Left  int64  `cbor:"3,keyasint"` // as in ReservedFact
 	}
 	// ReturnedFact takes sold goods back after a refund. The claim is the refund's.
 	ReturnedFact struct {

@@ -17,7 +17,7 @@
 // does no harm. A keeper remembers which serials have ended, down to the ledger's floor; below the floor
 // nothing is alive. A ledger that has lost its stream can't speak for serials of a later epoch than its own.
 //
-// Book is a keeper's memory of the protocol; each keeper kind embeds one.
+// Book is a keeper's memory of the protocol with one ledger. Keepers that serve the ledgers of many events have Books.
 package keeper
 
 import "boxoffice/engine"
@@ -59,8 +59,8 @@ type Line struct {
 	Quantity    int64  `cbor:"1,keyasint"`
 	Customer    uint64 `cbor:"2,keyasint,omitempty"` // hash of the customer whom the caps count
 	PresaleCode string `cbor:"3,keyasint,omitempty"`
-	// Late marks money that arrived after the order's end. Only stock is checked then, because the
-	// buyer has met the other rules before.
+	// Late marks money that arrived after the order's end. Keepers then check no more than their stock, because
+	// the order met the other rules when it was placed.
 	Late bool `cbor:"4,keyasint,omitempty"`
 	// Seats are the seats of all seated lines of an order, in the one line that the seat map gets.
 	// SeatTypes has the ticket type of each.
@@ -75,8 +75,8 @@ type Line struct {
 	// Bookings are what all lines of an order take from the event's calendar, in the one line that
 	// the calendar gets.
 	Bookings []Booking `cbor:"10,keyasint,omitempty"`
-	// Unbound says that the organization itself sells: windows, codes and caps do not apply, but
-	// there must be enough stock.
+	// Unbound says that the organization itself sells, or offers to somebody on the waitlist: windows, codes and
+	// caps do not apply, but there must be enough stock.
 	Unbound bool `cbor:"11,keyasint,omitempty"`
 	// SetAside says that the units are for somebody on the waitlist. A type that people wait for
 	// sells to nobody else.

@@ -28,7 +28,7 @@ type Answers[T any] struct {
 // NewAnswers returns an empty Answers.
 func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[engine.ID]int)} }
 
-// Find returns the answer to a request, if it was put less than 24 hours before now (unix
+// Find returns the answer to a request, if it was put at most 24 hours before now (unix
 // milliseconds). same reports whether it was this request, and not another one that came with the
 // same ID.
 func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) {

@@ -40,7 +40,7 @@ type Frozen struct {
 	Revision  uint64  `cbor:"3,keyasint"`
 	Completed int64   `cbor:"4,keyasint,omitempty"` // when the event was completed, unix milliseconds
 	Ripe      bool    `cbor:"5,keyasint,omitempty"` // whether all sales of a completed event are cleared
-	Young     []Sales `cbor:"6,keyasint,omitempty"` // sales that have not cleared, of products without a date, by time
+	Young     []Sales `cbor:"6,keyasint,omitempty"` // sales of reservations and digital products that have not cleared, by time
 }
 
 // Sales is what the sales of one hour have earned. Until is the end of the hour.
@@ -68,7 +68,7 @@ type (
 	Heard struct{ Revision uint64 }
 )
 
-// These are the types of these facts. They share one range of numbers with the other facts of an event's actor.
+// These are the types of the facts above. They share one range of numbers with the other facts of an event's actor.
 const (
 	typeCleared engine.FactType = 50
 

@@ -9,8 +9,7 @@ import (
 )
 
 // Decide decides what a command does, and changes nothing itself. The reservation protocol (keeper.Protocol), with a book
-// for each event, decides the commands of ledgers. All but Create and Validate need a code that exists; an unknown
-// command is refused with INTERNAL.
+// for each event, decides the commands of ledgers. Update, Delete and Get need a code that exists.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if event, mine := keeper.LedgerOf(c); mine {

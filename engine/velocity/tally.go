@@ -17,7 +17,7 @@ type tally struct {
 	span  int64             // milliseconds
 	gone  uint32            // number of the deed that was forgotten last
 	deeds paged.Queue[deed] // the deeds that are remembered
-	slots [2]map[uint64]uint32
+	slots [2]map[uint64]uint32 // slot of each buyer, and of each address
 	used  uint32   // number of slots ever given out
 	free  []uint32 // slots given back
 	doers []*doers // the doers, by slot

@@ -98,7 +98,7 @@ func New() Buyers { return Buyers{orders: newTally(orderSpan), guesses: newTally
 // doersOf returns the doers for whom a tally counts an order.
 func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, address: o.Client} }
 
-// Counts reports whether the rules apply to an order.
+// Counts reports whether the rules about orders and codes apply to an order.
 func Counts(o *order.Order) bool { return o.Client != 0 }
 
 // RefuseOrder returns the refusal of another order of a buyer, or nil if the rules allow the order, and its
@@ -158,7 +158,7 @@ func RefusePayment(o *order.Order, byLink bool, t Terms, at int64) *engine.Refus
 }
 
 // Slots are the places of an order's buyer and address in the memory, from Begin until FinishOrder
-// or TakeBack. They are zero if the rules do not apply to the order.
+// or TakeBack. They are zero for an order that is not counted (Counts).
 type Slots [2]uint32
 
 // Begin counts an order that waits for its keepers.
