@@ -73,7 +73,7 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 
 // followFrom asks the member, which owns the event, for the event's facts, unless the member has agreed to send
 // them already. If that fails, the source stays noted, because another call may be waiting for the member's answer at
-// the same time. A source without that consent does not count as followed, so the next viewer asks again. If maxFollowed
+// the same time. A source without that consent does not count as followed, so the next call asks again. If maxFollowed
 // sources are noted, one of them is given up.
 func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
 	if from, known := n.feeds.sources.Load(event); known && from.member == member && from.sure.Load() {

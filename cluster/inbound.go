@@ -54,8 +54,8 @@ func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 	}
 }
 
-// inbound is a link that another member has opened. It brings that member's commands in, and takes
-// replies and the facts that the member follows out.
+// inbound is a link that another member has opened. Over it come that member's commands. Back go the replies, and the
+// facts of the events that the member follows.
 type inbound struct {
 	*link
 	n    *Node

@@ -24,12 +24,12 @@ const (
 	linkQueue   = 16_384                 // frames that may wait to be written; when it is full, the link is broken
 	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame
 	pingEvery   = 500 * time.Millisecond // between two pings, also while other frames are sent
-	silenceMax  = 2 * time.Second        // without receiving a frame, or to write one: then the link is broken
+	silenceMax  = 2 * time.Second        // how long to wait for a frame, or for a write, before the link is broken
 	silenceOld  = 3 * time.Second        // the same for a node of the release before, which pings once a second
 	dialTime    = 2 * time.Second        // for connecting, and for the first frames
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
-	warnEvery   = 10 * time.Second // how often to warn that a link is down
+	warnEvery   = 10 * time.Second // how often, at most, to warn that a link is down
 )
 
 // errBacklog says that this node broke a link because the other node does not read its frames fast enough.
@@ -188,9 +188,9 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 	}
 }
 
-// readFrame reads a frame, whose body has at most most bytes, into buf. buf grows for a large frame, and a smaller one replaces it at the next
-// small frame. The deadline is set only where the socket will be read: most frames are in the buffer already,
-// and each deadline costs a timer.
+// readFrame reads a frame into buf. A body of more than most bytes is an error. buf grows for a large frame, and gives
+// way to a smaller buffer at the next small one. The deadline is set only where the socket will be read: most frames
+// are in the buffer of in already, and each deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte, most int) (kind byte, body []byte, err error) {
 	// With less than a head in the buffer the next read goes to the socket.
 	if in.Buffered() < frameHead {
@@ -273,8 +273,8 @@ func (l *link) exchangeHellos(in *bufio.Reader, self, want, relayTo string) erro
 	return err
 }
 
-// dialMember connects to a member and exchanges hellos with it, or with the member that it relays to
-// if relay is not nil. It gives up when ctx ends.
+// dialMember connects to a member, by way of relay if that is not nil, and exchanges hellos with it. It gives up when
+// ctx ends.
 func (n *Node) dialMember(ctx context.Context, to members.Member, relay *members.Member) (*link, *bufio.Reader, error) {
 	conn, err := n.openConnection(ctx, cmp.Or(relay, &to).Link)
 	if err != nil {

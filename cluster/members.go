@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxPatience is how long a command waits until its actor has a node.
+	// maxPatience is how long a command waits, at most, until its actor has a node.
 	maxPatience = time.Second
 	// lookAgain is the pause before a command is sent again, unless the list of
 	// members changes first.
@@ -23,7 +23,7 @@ const (
 	// cedeTime bounds how long we wait for an activation that moves. Facts that it has not made
 	// durable by then are fenced.
 	cedeTime = 500 * time.Millisecond
-	cedeLook = 2 * time.Millisecond
+	cedeLook = 2 * time.Millisecond // the pause between two looks whether such an activation has ended
 	// maxAdrift bounds the tells that wait until their actors have a node.
 	maxAdrift = 32_768
 	// handingOver is how many actors are put away at once, at most, when they move.
@@ -51,8 +51,8 @@ func (n *Node) TakeMembers(list []members.Member) {
 	for id, p := range n.peers.All() {
 		if !there[id] {
 			n.peers.Delete(id)
-			// These are callers of a node that is gone. They would otherwise wait until their deadlines.
-			p.cancel() // tells those who wait for its replies
+			// Without this, callers of a node that is gone would wait until their deadlines.
+			p.cancel()
 		}
 	}
 	// Links to new members are begun before the placement is exchanged, because commands follow the new placement at
@@ -182,8 +182,8 @@ func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command
 	return nil
 }
 
-// Drained waits until this node owns no actors and none are left on it, or ctx ends, which is its error. Those that are
-// left it hands over itself, again and again.
+// Drained waits until this node owns no actors and none are left on it, or ctx ends, which is its error. In the
+// meantime it hands over again and again the actors that are left.
 func (n *Node) Drained(ctx context.Context) error {
 	for {
 		p := n.placement.Load()

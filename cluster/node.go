@@ -11,8 +11,8 @@
 // the journal's claim decides. Placement makes that rare. A node hands over an actor that moves, so that none
 // of its last facts are fenced unless that takes too long (cedeTime).
 //
-// The library is protoactor-go, which starts, supervises and stops actors; actor.go wraps it. An actor's home is the
-// event or the organization to which the actor belongs (engine.Ref).
+// The actor library is protoactor-go, which starts, supervises and stops actors; actor.go wraps it. An actor's home is
+// the event or the organization to which the actor belongs (engine.Ref).
 package cluster
 
 import (
@@ -99,12 +99,12 @@ type Node struct {
 	wrote      wrote
 	// reshuffled wakes the sweeper after actors have come to this node. It holds one signal.
 	reshuffled chan struct{}
-	adrift     atomic.Int64 // tells whose actors are moving
-	activated  atomic.Int64 // how many activations were made
-	strangers  atomic.Int64 // how many links were refused
-	asked      struct{ here, there atomic.Int64 }
-	fenced     atomic.Int64 // counts what Stats.Fenced shows
-	unfounded  atomic.Int64 // how many snapshots the journal contradicted
+	adrift     atomic.Int64                       // tells whose actors are moving
+	activated  atomic.Int64                       // how many activations were made
+	strangers  atomic.Int64                       // how many links were refused
+	asked      struct{ here, there atomic.Int64 } // calls of Ask, for actors of this node and of others
+	fenced     atomic.Int64                       // counts what Stats.Fenced shows
+	unfounded  atomic.Int64                       // how many snapshots the journal contradicted
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -193,9 +193,9 @@ func (c Config) withDefaults() Config {
 // Now is the node's time.
 func (n *Node) Now() time.Time { return n.cfg.Now() }
 
-// Ask sends a command and waits for its reply. It returns a *engine.Refusal as the error, and also
-// the context's errors. While the actor moves from one node to another, Ask sends the command again and again, for
-// maxPatience. After UNAVAILABLE and OVERLOADED the caller may send the command again under its id.
+// Ask sends a command and waits for its reply. A refusal comes back as the error (*engine.Refusal). While the actor
+// moves from one node to another, Ask sends the command again and again, for maxPatience. After UNAVAILABLE and
+// OVERLOADED the caller may send the command again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if n.placement.Load().ownsHome(to.Home) {
 		n.asked.here.Add(1)

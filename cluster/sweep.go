@@ -41,7 +41,7 @@ func (n *Node) sweepActors(ctx context.Context) {
 		case <-idle.C:
 			n.putAway(ctx)
 		case <-refresh.C:
-			// Each activation decides whether its last snapshot is older than that.
+			// Each activation decides whether its last snapshot is older than snapshotAge.
 			n.slots.Range(func(_ engine.Ref, s *slot) bool {
 				s.PostUserMessage(activation.Refresh{Before: n.Now().Add(-snapshotAge)})
 				return true

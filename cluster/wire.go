@@ -61,7 +61,7 @@ const (
 	outcomeRefusal     byte = 1
 	outcomeMoved       byte = 2 // ask again: the node is not the owner, or the activation ends and has answered nothing
 	outcomeUnavailable byte = 3 // it may or may not have been carried out
-	outcomeDone        byte = 4 // of Yield and Follow
+	outcomeDone        byte = 4 // carried out, with no reply, as frameYield and frameFollow are
 )
 
 var (

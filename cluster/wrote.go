@@ -25,7 +25,7 @@ type wrote struct {
 }
 
 // NoteWrite notes that a caller has just written something through this node, with the journal's positions that a later
-// read of the caller has to see. Callers that wrote long ago are forgotten, at most 2*maxWrote are known.
+// read of the caller has to see. At most 2*maxWrote callers are known; those that wrote longest ago are forgotten.
 func (n *Node) NoteWrite(caller string) {
 	w := &n.wrote
 	w.mu.Lock()

@@ -28,8 +28,8 @@ type Config struct {
 	Client *http.Client
 	// The device's own clock, which may be wrong.
 	Now func() time.Time
-	// Patience is how long a person at the gate waits for the service. The service takes a scan
-	// that the same device repeats within two seconds for the same scan.
+	// Patience is how long a person at the gate waits for the service. A scan that the same device repeats within
+	// two seconds counts for the service as the same scan.
 	Patience time.Duration
 }
 
@@ -45,7 +45,7 @@ type Counts struct {
 	Admitted, Denied int
 	// The numbers of these that were decided without the service.
 	AdmittedAlone, DeniedAlone int
-	// The number of these that the service may have judged too.
+	// The number of those decided alone that the service may have judged all the same, because its answer got lost.
 	Unanswered int
 	// How many scans let somebody in or out without the service, which has not been told yet.
 	Waiting int
@@ -54,7 +54,7 @@ type Counts struct {
 // Device is a device at a gate. Several goroutines may use it at once.
 type Device struct {
 	cfg Config
-	// Held while the device tells the service about its scans.
+	// Held during a Sync.
 	syncing sync.Mutex
 
 	// Guards the fields below. It is never held while the device waits for the network, because a
@@ -69,8 +69,8 @@ type Device struct {
 	online bool
 	// The number of the last scan.
 	last int
-	// unheard is the last scan that the device could not decide and whose answer never came. The
-	// service may have judged it. Nil if there is none.
+	// unheard is the last scan that has no decision here, and that the service may have judged. Nil if there is
+	// none.
 	unheard *Scan
 	// Scans with which the device alone let somebody in or out and that the service has not been told yet, the
 	// oldest first.

@@ -48,27 +48,27 @@ type (
 	}
 	// Ticket is a ticket of a Manifest.
 	Ticket struct {
-		Hash   string `json:"h"`
-		Status string `json:"s"`
-		Short  string `json:"k,omitempty"`
+		Hash   string `json:"h"`           // of the code
+		Status string `json:"s"`           // issued (i), in (c), out (o), cancelled (x), refunded (r) or expired (e)
+		Short  string `json:"k,omitempty"` // hash of the door code; empty if devices may not know it
 		From   int64  `json:"a,omitempty"` // unix seconds; before then it does not admit
 		Before int64  `json:"b,omitempty"` // unix seconds; from then on it does not admit
 	}
 )
 
 const (
-	codeLen   = 20
-	doorLen   = 6
+	codeLen   = 20 // characters of a full code
+	doorLen   = 6  // characters of a door code
 	codeBytes = 16 // bytes of a code's hash
-	doorBytes = 6
-	qrSeconds = 30
+	doorBytes = 6  // bytes of a door code's hash
+	qrSeconds = 30 // seconds of a time step of a code that rotates
 )
 
 // sameScan is how long after an admission the same code at the same device still counts as the same
 // person.
 const sameScan = 2 * time.Second
 
-// manifestAge is how old the tickets in an answer may be when the answer arrives.
+// manifestAge is how much older than the question the tickets in its answer may be.
 const manifestAge = 2 * time.Second
 
 // roster is what a device knows about the tickets of its event.

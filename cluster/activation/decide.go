@@ -23,7 +23,7 @@ type work struct {
 }
 
 // works is a pool of work structs. Each keeps its buffer for the bytes of a decision's facts, so that a decision
-// allocates neither.
+// allocates neither the struct nor the buffer.
 var works = sync.Pool{New: func() any { return new(work) }}
 
 // maxRoom is how many bytes of room for facts a pooled work keeps at most; a larger buffer is left to the garbage

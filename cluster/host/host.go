@@ -4,7 +4,7 @@
 // Package cluster makes and finds activations, and only it sends them commands. An activation that it
 // has forgotten is garbage when its last entry has been settled.
 //
-// The library is protoactor-go, which gives each activation an actor. Package cluster wraps it (cluster/actor.go).
+// The actor library protoactor-go gives each activation an actor. Package cluster wraps it (cluster/actor.go).
 package host
 
 import (

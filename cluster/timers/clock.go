@@ -13,8 +13,8 @@ type Clock struct {
 	start  time.Time
 	slept  func() time.Duration // returns how long the machine has slept since it started
 	before time.Duration        // how long the machine had slept when the clock was made
-	since  atomic.Int64         // nanoseconds that the machine has slept since then, when last looked
-	looked atomic.Int64         // when last looked: nanoseconds that the clock has run
+	since  atomic.Int64         // nanoseconds that the machine had slept since the clock was made, at the last look
+	looked atomic.Int64         // when the last look was, in nanoseconds that Go's clock had run
 }
 
 // lookEvery is how long the clock may lag behind after a suspension.
