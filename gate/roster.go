@@ -49,7 +49,7 @@ type (
 	// Ticket is a ticket of a Manifest.
 	Ticket struct {
 		Hash   string `json:"h"`           // of the code
-		Status string `json:"s"`           // issued (i), in (c), out (o), cancelled (x), refunded (r) or expired (e)
+		Status string `json:"s"`           // i issued, c checked in, o gone out, x cancelled or passed on, r refunded, e expired
 		Short  string `json:"k,omitempty"` // hash of the door code; empty if devices may not know it
 		From   int64  `json:"a,omitempty"` // unix seconds; before then it does not admit
 		Before int64  `json:"b,omitempty"` // unix seconds; from then on it does not admit

@@ -31,7 +31,7 @@ type consumeCmd struct {
 // rows.
 const effects = "effects"
 
-// Run consumes facts until a signal. With Mark or Tally it only does what that flag says.
+// Run consumes facts until a signal or a failure. With Mark or Tally it only does what that flag says.
 func (c *consumeCmd) Run(ctx context.Context) error {
 	// The row of a fact and the position of the consumer must commit in one transaction. That is
 	// possible only if both are in one database.

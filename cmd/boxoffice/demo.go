@@ -23,8 +23,8 @@ type demo struct {
 	seats    string // the path of the page with the seats of another event
 }
 
-// makeDemo makes the demo organization in a database that does not have it. It returns nil if the
-// account exists, or if the disk has too little room left.
+// makeDemo makes the demo organization in a database that does not have it. It returns nil if the account exists, or
+// if the node answers 503 for a minute, as it does while its disk is full.
 func makeDemo(ctx context.Context, url string) (*demo, error) {
 	d := &demo{apiClient: &apiClient{url: url}, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }

@@ -40,7 +40,7 @@ func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdo
 
 // serve does the work of Run. It begins at the present end of the feed, so that only new facts are sent. It refuses
 // types that the catalogue does not have. A signal ends it without an error, and it prints how many facts the receiver
-// took.
+// took and how many were given up. With PrintSecret it only prints the secret.
 func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 	client, err := c.open()
 	if err != nil {

@@ -30,8 +30,8 @@ type opened struct {
 	pools  []*pgxpool.Pool // the pools of the shards, in their order; home's alone if the journal is not apart
 }
 
-// openAll connects to all databases. It checks nothing yet: a migration needs databases that are
-// not complete.
+// openAll connects to all databases. It does not check that they belong together (openChecked), because a migration
+// opens databases that are not complete.
 func (d *databases) openAll(ctx context.Context) (at opened, done func(), err error) {
 	urls, err := node.JournalURLs(d.JournalURL, d.JournalURLs)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Followers ask these queries about single facts. The tables of a follower may be in another database, so no query
-// here may join them.
+// These queries are about single facts, streams, writers and days. The tables of a follower may be in another database,
+// so no query here may join them.
 
 // Place is where a fact was committed.
 type Place struct {

@@ -50,7 +50,7 @@ type Claim struct {
 type Entry struct {
 	Ref   engine.Ref
 	Claim Claim
-	First int64         // seq of the record's first fact
+	First int64         // seq of the first fact
 	Facts []engine.Fact // the facts, for followers; never changed again
 	Bytes []byte        // the same facts as codec.AppendFact wrote them, one after another
 	// Needs is the claim of another actor of the same event. These facts depend on that actor's last entry that

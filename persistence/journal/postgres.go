@@ -169,9 +169,8 @@ func setDefault[T comparable](p *T, d T) {
 	}
 }
 
-// Stop writes the entries that were handed over, closes this node's writers, and waits. A closed writer's tail is
-// final. When ctx ends first, Stop gives up the remaining entries, their owners get ErrClosed, and it returns the
-// context's error.
+// Stop writes the entries that were handed over, closes this node's writers, and waits. If ctx ends first, Stop gives up
+// the remaining entries, their owners get ErrClosed, and it returns the context's error.
 func (j *Postgres) Stop(ctx context.Context) error {
 	j.stopTending()
 	j.tending.Wait()
