@@ -97,8 +97,8 @@ func (c *columns) markRefunded(serial uint32, at int64) {
 	c.endedAt.Set(int(serial)-1, at)
 }
 
-// hadEnded reports whether a ticket had ended at a time. If the time of its end is not known, it
-// counts as ended all the time.
+// hadEnded reports whether a ticket had ended at a time. A ticket that ended at an unknown time counts as ended
+// before it.
 func (c *columns) hadEnded(serial uint32, at int64) bool {
 	i := int(serial) - 1
 	return isEnded(c.status.At(i)) && (i >= c.endedAt.Len() || at >= c.endedAt.At(i))

@@ -122,7 +122,7 @@ type Stats struct {
 // Roster is what gates need to know about the tickets of an event. The tickets of a group are of
 // one type and have consecutive serials.
 type Roster struct {
-	Letters      []byte          // one for each ticket, by serial: letterIssued or one of its neighbours
+	Letters      []byte          // one for each ticket, by serial (roster.go says what they mean)
 	First        []uint32        // serials of the groups' first tickets, ascending
 	Types        []int64         // ticket types of the groups
 	Opens        []int64         // when the groups begin to admit, unix milliseconds; empty if nothing is booked

@@ -23,8 +23,8 @@ type (
 		// an event that is already on sale changes nothing.
 		Live bool
 	}
-	// Delete removes a draft, or an event under review, that has sold nothing. Any other event is cancelled, but if
-	// it is completed, the command is refused. The answer is a *Record.
+	// Delete removes a draft, or an event under review, that has sold nothing. It is refused for a completed event,
+	// and cancels any other. The answer is a *Record.
 	Delete struct{ Reason string }
 	// Get reads the event. The answer is a *Record.
 	Get struct{}

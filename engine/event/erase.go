@@ -54,7 +54,7 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 // applyPersonErased replaces the person in the orders that are offered to people on the waitlist,
 // on the waitlist itself, and in the transfers of tickets.
 func (s *State) applyPersonErased(f *PersonErased) {
-	// The person's entries must be found before line.Erase takes the person's number out of them.
+	// An order that is offered to the person has the id of one of the person's entries.
 	for _, e := range s.line.OfCustomer(f.Customer) {
 		s.book.EraseOffered(e.ID, f.Customer, f.Pseudonym)
 	}

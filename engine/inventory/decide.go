@@ -193,8 +193,8 @@ func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 }
 
 // RefuseLine returns the reason why a line can't be reserved, or nil. The rules of refuseByRules bind neither an
-// Unbound line nor late money, which was paid for an order that met them when it was placed. Whether a seat is left
-// the seat map decides.
+// Unbound line nor late money, which was paid for an order that met them when it was placed. For a seated type, the
+// seat map decides whether a seat is left.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)

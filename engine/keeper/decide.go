@@ -48,7 +48,7 @@ func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bo
 }
 
 // decideReserve reserves a line or refuses it. It repeats the grant if the line is reserved already, and does
-// nothing if the claim has ended.
+// nothing if the claim has ended or is barred.
 func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	state, held := p.Book.Look(c.Claim)
 	switch state {

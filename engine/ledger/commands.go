@@ -10,8 +10,9 @@ import (
 // instead of the answer that its comment names.
 type (
 	// Place asks for an order. The order's id is the command's id: once the order is made, the command sent
-	// again gets the order as it was made or, if the order is closed, how it ended, until the ledger forgets the
-	// order. A refused command is decided again when it is sent again. The answer is an *OrderReply.
+	// again gets the order as it was made or, once the ledger has dropped the record, how the order ended, until
+	// the ledger forgets that too. A refused command is decided again when it is sent again. The answer is an
+	// *OrderReply.
 	Place struct {
 		Order       engine.OrderID
 		Alias       engine.OrderID // the id that the same command had on another day, or zero
@@ -75,7 +76,8 @@ type (
 		Order     engine.OrderID
 		Reference string
 		URL       string
-		// ProviderID and Deposit are set by providers that take coins.
+		// ProviderID is the provider's own name of the payment, if the provider is asked by it. Deposit says where
+		// coins or a bank transfer go; nil for other money.
 		ProviderID string
 		Deposit    *order.Deposit
 	}

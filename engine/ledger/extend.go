@@ -11,8 +11,8 @@ import (
 
 // decideExtend gives an unpaid order its window once more, but not beyond the end of its ticket types' sale. It is
 // refused if the order has ended, if the event allows no more time, if the order has got it MaxExtensions times or if
-// the sale ends before. A repeat changes nothing. The order's reservations stay as they are, because its keepers give
-// nothing back before they are told that the order has ended.
+// the end of the sale leaves none. A repeat changes nothing. The order's reservations stay as they are, because its
+// keepers give nothing back before they are told that the order has ended.
 func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	o := b.findMade(c.Order)
 	if o == nil {

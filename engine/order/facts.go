@@ -60,7 +60,8 @@ type (
 		Reference string         `cbor:"2,keyasint"`
 		URL       string         `cbor:"3,keyasint"`
 		At        int64          `cbor:"4,keyasint"`
-		// ProviderID and Deposit are set by providers that take coins.
+		// ProviderID is the provider's own name of the payment, if the provider is asked by it. Deposit says where
+		// coins or a bank transfer go; nil for other money.
 		ProviderID string   `cbor:"5,keyasint,omitempty"`
 		Deposit    *Deposit `cbor:"6,keyasint,omitempty"`
 	}

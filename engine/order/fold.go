@@ -107,7 +107,7 @@ func (f *Extended) Fold(o *Order) *Order {
 func (o *Order) Window() int64 { return cmp.Or(o.PlacedUntil, o.ExpiresAt) - o.CreatedAt }
 
 // Fold returns the order with one more attempt to pay it, and with the fact's end of the time to pay. It sets Extended,
-// except for an attempt by the payment link that gives no more time: so the buyer's own first attempt still may.
+// except for an attempt by the payment link that gives no more time: the buyer's own first attempt can still give it.
 func (f *PaymentBegun) Fold(o *Order) *Order {
 	if o.Attempt(f.Attempt.Reference) != nil {
 		return o // a follower may read a record that already contains the fact

@@ -14,13 +14,13 @@ const maxTally = 1_000_000
 // keeps only times and doers and no limits, so a limit may change at any time and the count is
 // still exact. A doer who has done nothing lately takes no memory.
 type tally struct {
-	span  int64             // milliseconds
-	gone  uint32            // number of the deed that was forgotten last
-	deeds paged.Queue[deed] // the deeds that are remembered
+	span  int64                // milliseconds
+	gone  uint32               // number of the deed that was forgotten last
+	deeds paged.Queue[deed]    // the deeds that are remembered
 	slots [2]map[uint64]uint32 // slot of each buyer, and of each address
-	used  uint32   // number of slots ever given out
-	free  []uint32 // slots given back
-	doers []*doers // the doers, by slot
+	used  uint32               // number of slots ever given out
+	free  []uint32             // slots given back
+	doers []*doers             // the doers, by slot
 }
 
 // doers are kept in blocks, so that growing does not copy them.

@@ -150,8 +150,9 @@ func (c *Config) Apart() bool {
 // drandURLs are public relays of drand's randomness, tried in turn.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
 
-// makeBeacon returns the source of randomness for the draws of waiting rooms. If no relay is configured, a private node
-// signs its own rounds, so that it needs no network. Such rounds prove nothing.
+// makeBeacon returns the source of randomness for the draws of waiting rooms. A private node without a configured
+// relay, or any node that is given the relay "test", signs its own rounds and needs no network. Such rounds prove
+// nothing.
 func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	urls := c.BeaconURL
 	if len(urls) == 0 {
