@@ -172,7 +172,7 @@ func (n *Node) relayConnection(ctx context.Context, conn net.Conn, in io.Reader,
 }
 
 // passBytes writes to one connection what comes in from another, until either ends or nothing has moved for
-// longer than the two ends, which ping each other, let a link be silent.
+// 2*silenceMax. The two ends of the link ping each other, and give a silent link up before that.
 func passBytes(to, from net.Conn, in io.Reader) {
 	buf := make([]byte, linkBuffer)
 	for {

@@ -21,9 +21,9 @@ const (
 	snapshotAge  = 24 * time.Hour
 )
 
-// sweepActors wakes parked actors, puts idle ones away, and asks for new snapshots of those whose last one is old,
-// each at its own interval until ctx ends. It wakes all parked actors that are due at its start and when actors have
-// come to this node (reshuffled), and otherwise those that have become due since its last look.
+// sweepActors wakes parked actors, puts idle ones away and renews old snapshots, each at its own interval, until ctx
+// ends. It wakes all parked actors that are due at its start and when actors have come to this node (reshuffled), and
+// otherwise those that have become due since its last look.
 func (n *Node) sweepActors(ctx context.Context) {
 	wake := time.NewTicker(wakeEvery)
 	idle := time.NewTicker(min(idleEvery, n.cfg.IdleAfter))

@@ -199,10 +199,9 @@ func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	return scan.Verdict, nil
 }
 
-// decideAlone decides a scan without the service. If it lets somebody in or out, it keeps the scan, so that the
-// service can be told later. From then on the device is offline until a Sync succeeds. If only the service can
-// tell, the verdict is Undecided and nothing is stored. If storing fails, nobody is let in, and the service is
-// not told.
+// decideAlone decides a scan without the service. The device is offline after that, until a Sync succeeds. A scan that
+// lets somebody in or out is kept, so that the service can be told later. If only the service can tell, the verdict is
+// Undecided and nothing is stored. If storing fails, nobody is let in, and the service is not told.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -222,9 +221,9 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	return scan.Verdict, err
 }
 
-// keepEntries stores what was decided before the verdict is shown, and notes it only after that. So the verdict
-// that the device remembers and counts is always the one that was shown. told is when the service was told, by
-// the device's own clock, or zero.
+// keepEntries stores what was decided, and notes it only if that succeeds. The caller shows the verdict only then, so
+// the verdict that the device remembers and counts is the one that is shown. told is when the service was told, by the
+// device's own clock, or zero.
 func (d *Device) keepEntries(scan *Scan, told time.Time, entries ...entry) error {
 	if err := d.store.append(entries...); err != nil {
 		return err

@@ -296,9 +296,9 @@ func (a *Activation) fail(err error) {
 // mendAfter is how long an actor that broke is left alone, unless somebody asks it.
 const mendAfter = 5 * time.Second
 
-// breakDown ends an activation that can't go on. The tells that wait are dropped: the next
-// activation may fail in the same way, and each tell would make one more. The actor is woken in a
-// while even if nobody asks it, because the Wake that was due may be used up.
+// breakDown ends an activation that can't go on. The tells that wait are dropped: each would start another activation,
+// which may fail in the same way. The actor is woken in a while even if nobody asks it, because the Wake that was due
+// may be used up.
 func (a *Activation) breakDown() {
 	if a.stopped.Load() {
 		return

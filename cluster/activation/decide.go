@@ -174,8 +174,8 @@ func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
 
-// submitWork hands the decision to the journal. A decision without facts leaves at once, unless earlier
-// facts are still on their way, or the claim has not been proven lately.
+// submitWork hands the decision to the journal. One without facts goes there only behind earlier facts that are
+// still on their way.
 func (a *Activation) submitWork(w *work) {
 	if w.isSilent() && a.isProven() { // without a proof it is sent on: the journal's refusal is how a stale activation learns that it is stale
 		w.recycle()
@@ -200,8 +200,8 @@ func (a *Activation) submitWork(w *work) {
 // countSettled returns how many entries the journal has settled. Entries are settled in order.
 func (a *Activation) countSettled() int64 { return a.handed - a.pending.Load() }
 
-// answerWork releases an outcome that needs no fact: at once if the claim is known to have stood within
-// the last second, otherwise when it has been proven again.
+// answerWork releases an outcome that needs no fact: at once if the claim is known to have stood within the last
+// second and no other outcome waits, otherwise when the claim has been proven again.
 func (a *Activation) answerWork(w *work) {
 	if len(a.unproven) == 0 && a.isProven() {
 		w.release()

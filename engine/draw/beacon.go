@@ -14,8 +14,8 @@ import (
 var ErrBeacon = errors.New("draw: not the beacon's")
 
 // Chain is a public randomness beacon of drand's scheme bls-unchained-g1-rfc9380. It has one round in every period, and
-// signs the round's number. Nobody can know the signature before, and anybody can verify it, so it does not matter
-// who passes it on to us.
+// signs the round's number. Nobody can know the signature before, unless it is a Test chain, and anybody can verify it,
+// so it does not matter who passes it on to us.
 type Chain struct {
 	Hash    Hash   `cbor:"1,keyasint"`
 	Key     []byte `cbor:"2,keyasint"`           // 96 bytes: the compressed public key on G2

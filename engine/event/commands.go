@@ -38,9 +38,8 @@ type (
 		Pseudonym string         // what replaces the address (order.Pseudonym)
 		Orders    []*order.Order // the read model's records of all orders that name the person
 	}
-	// Touch says that something about the event has changed which its record does not contain, such as its
-	// schedule. It makes the fact event.updated with the same record, unless the event has ended. The answer is
-	// a *Record.
+	// Touch says that something has changed that the event's record does not contain, such as its schedule. It
+	// makes the fact event.updated with the same record, unless the event has ended. The answer is a *Record.
 	Touch struct{}
 )
 

@@ -60,8 +60,7 @@ func (*Moved) FactType() engine.FactType   { return typeMoved }
 func (*Removed) FactType() engine.FactType { return typeRemoved }
 func (*Offered) FactType() engine.FactType { return typeOffered }
 
-// Facts is the table of all facts that an event journals: those about its record, its orders, its waitlist, its
-// tickets and gates, its proceeds, and the erasure of a person.
+// Facts is the table of all facts that an event journals: its own and those of its parts.
 var Facts = slices.Concat([]engine.FactDef{
 	{Type: typeCreated, Name: "event.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeUpdated, Name: "event.updated", New: func() engine.Fact { return new(Updated) }},

@@ -22,8 +22,9 @@ const (
 )
 
 // decideBegin opens an attempt to pay, or returns the one that is open. An open one that has to give way (givingWay)
-// ends first. Too many attempts are refused. A new attempt of the buyer gives the order time to pay, in general only
-// once; one by the order's payment link neither ends the buyer's own attempts nor gives the order more time.
+// ends first. Too many attempts are refused. A new attempt of the buyer lets the order live until c.Until or, the first
+// time only, for c.WindowMillis. One by the order's payment link neither ends the buyer's own attempts nor gives the
+// order more time.
 func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	o, d := b.findPayable(t, c.Order)
 	if o == nil {

@@ -325,8 +325,8 @@ func (b *Book) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine
 	return d
 }
 
-// decideClosed notes that a keeper has carried out an order's end, or the calendar a ticket's move. An acknowledgement
-// of another serial, or one that is not waited for, does nothing.
+// decideClosed notes that a keeper has carried out an order's end, or that the calendar has carried out a ticket's move.
+// An acknowledgement of another serial, or one that is not waited for, does nothing.
 func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	if _, ok := b.moved[c.Serial]; ok {
 		return engine.Decision{Facts: []engine.Fact{&order.RescheduleSettled{ID: c.Order, Serial: c.Serial, At: at}}}

@@ -162,10 +162,9 @@ func costOf(t *Terms, o *order.Order, tickets []uint32) (amount int64) {
 	return amount
 }
 
-// decideOnRefund grants or denies a request, or withdraws it for the asker. A request that is not pending any more is
-// refused. It is granted only if all its tickets can still go back, with the command's amount (more than is left of the
-// order's money is refused) or with what was asked for; in the latter case at least the tickets' cost, as far as money
-// is left, if the event was cancelled since.
+// decideOnRefund grants or denies a request, or withdraws it for the asker. It refuses if the request is not pending
+// any more, and to grant one if a ticket can't go back any more or the amount is more than is left of the order's money.
+// A negative amount stands for what was asked for; if the event was cancelled, for the tickets' cost if that is more.
 func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decision {
 	o, facts, refusal := b.recallOrder(t, c.Order, c.Record, at)
 	if refusal != nil {

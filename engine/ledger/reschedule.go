@@ -85,8 +85,8 @@ func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
 	return n
 }
 
-// Why a ticket can't move to another date (docs/rules.md, Reservations). A ticket whose money was
-// asked for or went back has the reason for which its refund would be refused.
+// Why a ticket can't move to another date (docs/rules.md, Reservations). Other reasons are those for which its
+// refund would be refused.
 const (
 	moveOff     = "off"
 	moveTooLate = "too_late"

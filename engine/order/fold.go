@@ -134,8 +134,8 @@ func (f *PaymentOpened) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with the attempt's new status. An unpaid order is processing while a
-// provider reports money on its way, or too little money.
+// Fold returns the order with the attempt's new status. An unpaid order is processing if money of any attempt is on its
+// way or the fact reports too little money, and otherwise pending.
 func (f *PaymentReported) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At

@@ -65,10 +65,9 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// These are numbers of fields: the most that a record may have (...Fields), the fields that every record has
-// (plain...), the fields of a refund that somebody has asked for (askedRefund), and the fields of a refund of
-// money that is apart (apartRefund, isApart). A record whose later fields are all unset is written without them,
-// so a plain order does not pay for the others.
+// These say how many fields a record is packed with (countFields): all (...Fields), or only the first ones if the later
+// ones are unset. Every record has those of plain...; a refund that somebody has asked for has those of askedRefund,
+// and one of money that is apart (isApart) has those of apartRefund.
 const (
 	orderFields = 34
 	plainOrder  = 24

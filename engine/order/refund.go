@@ -194,8 +194,7 @@ func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }
 
-// isEachGivenBack reports whether every ticket of the order for which is returns true is given back. It is
-// false for an order without refunds.
+// isEachGivenBack reports whether the order has refunds and all its tickets that is accepts are given back.
 func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	if len(o.Refunds) == 0 {
 		return false

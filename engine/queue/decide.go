@@ -111,8 +111,8 @@ func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }
 
-// changedRule returns the name of the first rule, or of the event, that differs, or "". The names are the API's
-// names of the fields.
+// changedRule returns the first field of the API's request, a rule or the event, that must have changed, or "". A
+// changed closing is told as opensAt.
 func changedRule(was, is *Settings) string {
 	a, b := &was.Rules, &is.Rules
 	switch {
@@ -288,8 +288,7 @@ func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	}
 	p := s.makePlaced(index)
-	// If there is no admission to begin, the question can only make the room count on after the clock was set back
-	// (settingBack).
+	// There is no admission to begin, but the clock may have been set back.
 	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
 		return engine.Decision{Facts: s.settingBack(at), Reply: p}
 	}

@@ -25,8 +25,8 @@ type (
 	Leave struct{ ID engine.OrderID }
 	// Claim accepts an offer, which becomes an order that has to be paid. The answer is a *ledger.OrderReply.
 	Claim struct{ ID engine.OrderID }
-	// Call makes the line offer what is set aside to the oldest entries, at most Count of them, even if offers
-	// are not made automatically. The answer is a *Called.
+	// Call makes the line offer the oldest entries, at most Count of them, what is set aside, even if offers are
+	// not made automatically. The answer is a *Called.
 	Call struct{ Count int64 }
 	// Set changes how offers are made. The answer is a *Settings.
 	Set struct {

@@ -256,7 +256,7 @@ func (l *lane) clearVerdict(ctx context.Context, b *batch) error {
 }
 
 // isStored reports whether the journal holds the batch with the records that were encoded last. It does not
-// compare the facts themselves. If it holds something different under the number, the error is ErrConflict.
+// compare the facts themselves. If the journal has another batch under the number, the error is ErrConflict.
 func (l *lane) isStored(ctx context.Context, b *batch) (same bool, err error) {
 	found := false
 	p := b.bindParameters(l.writer, l.losses)

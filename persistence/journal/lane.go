@@ -244,7 +244,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 	s.next = e.First + int64(len(e.Facts))
 	if !placed {
 		s.formed, s.record = l.formed, l.batch.addRecord(e)
-		// The lane last heard about this stream at another number of losses, so a claim may have come since.
+		// The writer's losses have changed since the epoch was known not to be fenced, so a claim may have come.
 		l.batch.doubtful = l.batch.doubtful || s.losses != l.losses
 	}
 	if on >= 0 {

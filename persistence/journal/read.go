@@ -144,8 +144,8 @@ SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
 FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
 // readWindow reads the batches with numbers above after and up to last, and returns how many bytes of facts they
-// have. It stops a little beyond bigWindow: batches that are small in a quiet time may be so large in a rush
-// that a window of them has gigabytes.
+// have. It stops beyond bigWindow, but not before minWindow batches: batches that are small in a quiet time may be so
+// large in a rush that a window of them has gigabytes.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
 		var r batchRow
