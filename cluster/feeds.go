@@ -130,8 +130,8 @@ func (n *Node) Observe(b *journal.Batch) {
 	}
 }
 
-// observeOwned shows a batch of this node's to its own readers. It leaves out events that another node owns by
-// now: their readers have been told that they may have missed facts, and follow the new owner.
+// observeOwned shows this node's own readers a batch that the node has committed. It leaves out events that another node
+// owns by now: their readers have been told that they may have missed facts, and follow the new owner.
 func (n *Node) observeOwned(b *journal.Batch) {
 	p := n.placement.Load()
 	moved := func(r journal.Record) bool { return !p.ownsHome(r.Ref.Home) }

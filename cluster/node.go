@@ -58,8 +58,8 @@ type Config struct {
 	// Observe sees facts as they are committed: this node's, and the facts of followed events, which
 	// come without writer and number. It must not block.
 	Observe func(*journal.Batch)
-	// Missed is called when facts may have been missed, of all events except those for which kept
-	// returns true. It must not block.
+	// Missed is called when facts may have been missed. kept returns true for events of which none was missed.
+	// Missed must not block.
 	Missed func(kept func(event int64) bool)
 
 	// Now is the time of commands; nil: the wall clock at the start plus what has passed since, so

@@ -102,10 +102,9 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	a.armTimer()
 }
 
-// ask sends what need not wait for facts at once, except in two cases. One is that the claim has
-// not been proven lately, or that answers already wait for that proof. The other is that a refusal
-// under the same key is on its way: a repeat of the command must not overtake the refusal of the
-// first try. In these cases the asks leave with the decision's other sends.
+// ask sends a decision's asks at once. They leave with the other sends instead if the claim has not been proven lately,
+// if answers already wait for that proof, or if a refusal under the same key is on its way: a repeat of the command must
+// not overtake the refusal of the first try.
 func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return

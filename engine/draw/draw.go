@@ -70,7 +70,7 @@ type Rules struct {
 	Mode          string `cbor:"4,keyasint" json:"mode"`             // ByDraw or ByArrival
 	OpensAt       int64  `cbor:"5,keyasint" json:"opensAt"`          // unix milliseconds at which admission begins
 	PartyMax      int    `cbor:"6,keyasint" json:"partyMax"`         // how many visitors one entry may stand for at most
-	Proof         string `cbor:"7,keyasint" json:"proof"`            // what a visitor shows of himself: one of Classes
+	Proof         string `cbor:"7,keyasint" json:"proof"`            // what a visitor must prove: one of Classes
 	RegistersFrom int64  `cbor:"8,keyasint" json:"registersFrom"`    // unix milliseconds
 	VoidAfter     int64  `cbor:"9,keyasint" json:"voidAfterMinutes"` // minutes for which the beacon may be late; after them the draw is void, and arrival counts
 }

@@ -107,8 +107,8 @@ type (
 		// nil for all other sales.
 		Back *Booking `cbor:",omitempty"`
 	}
-	// Release gives a reservation back. It is answered by Closed, or not at all if its Reserve has not come:
-	// then the claim is barred.
+	// Release gives a reservation back. It is answered by Closed, or not at all if the keeper knows of no such
+	// reservation: then the claim is barred.
 	Release struct {
 		Claim
 		Floor Serial

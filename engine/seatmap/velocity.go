@@ -5,16 +5,14 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Another holder name costs nothing, so a cap for each holder would not prevent somebody from
-// holding the whole map under many names. Two rules count the asker, under whatever names: how many
-// seats a principal holds at a time, and how many seats a client network has newly held within a
-// span. Both counts follow from facts, and so survive a crash. Giving seats back is never refused,
-// and seats that an order takes are no longer held.
+// Another holder name costs nothing, so a cap for each holder would not prevent somebody from holding the whole map
+// under many names. Two rules therefore count by asker: how many seats a principal holds at a time, and how many seats a
+// client network has newly held within a span. Both counts follow from facts, and so survive a crash. Giving seats back
+// is never refused, and seats that an order takes are no longer held.
 //
 // Seats that a network has newly held are counted in slots of two minutes. The last six slots are remembered. Any ten
 // minutes lie within six slots, so no ten minutes, wherever they begin, have more seats than the limit. A seat counts
-// for ten to twelve minutes. At most maxNetworks networks are remembered, 40 bytes each or 2 MB; beyond that, one is
-// forgotten early.
+// for ten to twelve minutes. At most maxNetworks networks are remembered, in 2 MB; beyond that, one is forgotten early.
 
 // These are the limits on held seats at a scale of 1.
 const (

@@ -102,8 +102,9 @@ func (s *State) decideEnd(e Entry) engine.Decision {
 	return s.enterEntry(e, 0)
 }
 
-// enterEntry adds an entry to the wallet, with its number and the sums after it, and answers with both. It does not check
-// whether the money is there. content is the hash by which a repeat is recognized; 0 for an entry that ends a movement.
+// enterEntry adds an entry to the wallet, with its number and the sums after it, and answers with the entry and the
+// wallet. It does not check whether the money is there. content is the hash by which a repeat is recognized; 0 for an
+// entry that ends a movement.
 func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
 	r := s.makeRecord()

@@ -288,7 +288,7 @@ func (j *Postgres) Silent() time.Duration { return time.Since(time.Unix(0, j.ans
 // Stats are counters since Open, over all lanes.
 type Stats struct {
 	Batches int64 // statements that committed
-	Entries int64 // entries that got their verdict with a batch, barriers included
+	Entries int64 // entries that got their verdict with a batch, those without facts included
 	Facts   int64 // facts made durable
 	Bytes   int64 // bytes of those facts
 	Retries int64 // attempts after the first of a batch

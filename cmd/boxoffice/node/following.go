@@ -65,8 +65,8 @@ func (f *following) run(ctx context.Context) {
 // follower stops when another node takes over, or when the node stops.
 const followerStopTime = 5 * time.Second
 
-// lag returns how many of this node's batches the follower has not applied. It is 0 if the follower
-// runs on another node.
+// lag returns how many batches that it knows of the follower has not applied. It is 0 if the follower runs on another
+// node.
 func (f *following) lag() float64 {
 	if a := f.active.Load(); a != nil {
 		return float64(a.Lag().Batches)

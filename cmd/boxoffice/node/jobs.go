@@ -32,9 +32,9 @@ const (
 	jobsStopTime = 3 * time.Second
 )
 
-// startJobs starts the sender of webhooks and the node's only River client, which has a worker for
-// every kind of job. Before that it makes the mails available again that an earlier life of this node was sending when
-// it was killed. Both are stopped with the node.
+// startJobs starts the sender of webhooks and the node's only River client, which has a worker for every kind of job.
+// Before the client starts, it makes the mails available again that an earlier life of this node was sending when it
+// was killed.
 func (n *Node) startJobs(ctx context.Context) error {
 	n.deliverer = webhook.Start(webhook.Config{
 		Store: n.endpoints, Secrets: n.secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
