@@ -51,9 +51,9 @@ var (
 )
 
 // replay reads the state from the latest snapshot and applies the facts after it. If the journal contradicts a
-// snapshot, it logs that and takes the one before it, and in the end all facts. Any other error is returned. A stream
-// with a snapshot has had facts. If no snapshot is left and there is no fact, the journal has dropped the facts, perhaps
-// since the snapshot was read, and the error is errBeheaded: an empty state would hide them.
+// snapshot, it logs that and takes the one before it, and in the end all facts. If there are none then, the journal has
+// dropped them, because a stream with a snapshot has had facts. The error is errBeheaded: an empty state would hide
+// that.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)

@@ -189,9 +189,8 @@ func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
 	}
 }
 
-// earliestScan returns the earliest time at which a scan of the event may have been made. If the
-// doors open more than a day from now, people are trying out the gates, and their scans may be up
-// to a day old.
+// earliestScan returns the earliest time at which a scan of the event may have been made: a day before the doors open.
+// If they open later than a day from now, people are trying out the gates, and their scans may be up to a day old.
 func (t *Terms) earliestScan(now int64) int64 {
 	if t.DoorsAt-earlyScanMillis > now {
 		return now - earlyScanMillis

@@ -1,7 +1,7 @@
 // Package queue is the kind of an event's waiting room: it owns the entries, the draw that gives places to those from
 // before the closing (engine/draw), and how far the places have been admitted. Later entries follow by arrival.
 //
-// Of each entry, the room keeps the leaf, in the order of the facts, the person, and when the entry was
+// Entries are numbered in the order of the facts. Of each, the room keeps the leaf, the person, and when it was
 // admitted. A place is the permutation of an entry's number if it was drawn, and otherwise the number itself.
 // So no order is stored, and a node that takes the room over computes the same order. The rules can't change
 // once registration has begun. A timer closes the list, and the order follows from the list and a beacon's

@@ -61,8 +61,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 }
 
 // decideJoin puts somebody in line. The answer waits until all ticket types that could serve the entry sell to nobody
-// else, because nobody can overtake the entry from then on. It refuses if nobody can wait (Closed), and if the line or
-// the network's part of it is full. With Unproven it only checks that, and stores nothing.
+// else, because nobody can overtake the entry from then on. It refuses if the ticket type is unknown, if nobody can wait
+// (Closed), and if the line or the network's part of it is full. With Unproven it only checks that, and stores nothing.
 func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	if e := l.Find(c.ID); e != nil && !c.Unproven { // the command is a repeat
 		return l.answerJoin(engine.Decision{}, e, t)

@@ -380,9 +380,9 @@ func (l *Line) listHeld(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) [
 	return out
 }
 
-// isReady reports whether free units of a ticket type may be offered to somebody now. An earlier try with the type must
-// have come to its end, because the older entry must be the first to get them. Also, the type must have told the ledger
-// something new since that try, or the try must be retryMillis old.
+// isReady reports whether free units of a ticket type may be offered to somebody now. If there was a try before, it must
+// have come to its end, because its entry is older and must get the units first. Also, the type must have told the
+// ledger something new since that try, or the try must be retryMillis old.
 func (l *Line) isReady(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
 	a, asked := l.asks[o.Keeper.ID]
 	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))
