@@ -52,9 +52,9 @@ func (n *Node) sweepActors(ctx context.Context) {
 	}
 }
 
-// wakeParked wakes the actors of this node whose time has come since the last look, and returns the time at
-// which the next look begins. With the zero time, at a start and after actors have come to this node, it finds
-// all that want to wake by now, and those that were loaded when their node ended.
+// wakeParked wakes the actors of this node whose time has come since the last look, and returns the time at which the
+// next look begins. With the zero time, it wakes all whose time has come, and those that were loaded when their node
+// ended.
 func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	now := n.Now()
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)

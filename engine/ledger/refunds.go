@@ -162,8 +162,8 @@ func costOf(t *Terms, o *order.Order, tickets []uint32) (amount int64) {
 	return amount
 }
 
-// decideOnRefund grants or denies a request, or withdraws it for the asker. It refuses if the request is not pending
-// any more, and to grant one if a ticket can't go back any more or the amount is more than is left of the order's money.
+// decideOnRefund grants or denies a request, or withdraws it for the asker. A request that is not pending any more is
+// refused. So is a grant if a ticket can't go back any more, or if the amount is more than is left of the order's money.
 // A negative amount stands for what was asked for; if the event was cancelled, for the tickets' cost if that is more.
 func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decision {
 	o, facts, refusal := b.recallOrder(t, c.Order, c.Record, at)
@@ -267,9 +267,9 @@ func isLastReturn(o *order.Order, position int) bool {
 	return gone >= o.Tickets()
 }
 
-// sendReturns adds to d the commands that give back to the keepers at the places what a refund's tickets took: seats,
-// dates, units of a ticket type, or one use of the promo code. Each keeper gets one command, with the ask's serial,
-// except that the seat map knows its seats by the order's.
+// sendReturns adds to d one command for each keeper at the places to. It gives back what a refund's tickets took from
+// that keeper: seats, dates, units of a ticket type, or one use of the promo code. It has the ask's serial, except that
+// the seat map knows its seats by the order's.
 func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places.Set) {
 	ask := o.Refunds[position].Ask
 	to.Each(func(place int) {
