@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// unpaced is how many attempts to connect are made at once, so that a pool can fill.
+	// unpaced is how many attempts to connect may begin without a pause since the last success, so that a pool can
+	// fill at once.
 	unpaced = 32
 	// paceGap is the time between further attempts, while none succeeds.
 	paceGap = 50 * time.Millisecond
@@ -19,7 +20,7 @@ const (
 // the server a process: a few hundred a second took three quarters of the machine away from the
 // recovery that they waited for. Its methods are pgxpool's hooks.
 type Pace struct {
-	failed atomic.Int64  // attempts since the last success
+	failed atomic.Int64  // attempts that have begun since the last success
 	turn   chan struct{} // lets one attempt at a time wait
 }
 

@@ -98,7 +98,7 @@ func (v *Valve) Join(cfg *pgxpool.Config) {
 	}
 }
 
-// cutsKey is the key of Valve.cuts as a connection found it.
+// cutsKey is the key under which a connection keeps what Valve.cuts was when the connection was made.
 const cutsKey = "valve cuts"
 
 // Dial returns dial with the valve before it: a shut valve refuses new connections, and cuts open ones.

@@ -46,7 +46,7 @@ func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 			newest[b.Email] = cleanName(b.Name)
 		}
 	}
-	emails := slices.Sorted(maps.Keys(newest)) // All nodes write the rows in the same order, which prevents deadlocks: no other statement writes several.
+	emails := slices.Sorted(maps.Keys(newest)) // All nodes write the rows in the same order, so that two calls do not deadlock.
 	names := make([]string, len(emails))
 	for i, email := range emails {
 		names[i] = newest[email]

@@ -37,10 +37,10 @@ const (
 // One network may request sendMax of them, with at least sendPause between two.
 const codesOfAddress = 20
 
-// Code is a login code that is to be stored. The code itself is not in it.
+// Code is what is stored of a login code. The code itself is not stored.
 type Code struct {
 	Email, Name string
-	MAC         []byte   // what the right code is compared with; the code itself is not stored
+	MAC         []byte   // a keyed hash of the code, with which that of a tried code is compared
 	Nonce       [32]byte // the hash of the nonce that only the client that asked for the code gets
 	Client      string   // the network of the client, as its requests are limited
 }
@@ -79,9 +79,9 @@ SELECT greatest(
 	return wait, nil
 }
 
-// tryCode counts a try and reports whether it was right. With a nonce it tries the code with that
-// nonce. Without one (tryNewest) it tries the newest code of the address. The two kinds of tries
-// are counted apart, so that a stranger can't use up the tries of the client that has the nonce.
+// tryCode and tryNewest count a try and return whether it was right. tryCode tries the code that has a certain
+// nonce, and tryNewest the newest code of the address. The two kinds of tries are counted apart, so that a
+// stranger can't use up the tries of the client that has the nonce.
 const (
 	tryCode = `
 UPDATE open_codes SET tries = tries + 1, used = (mac = $2)
@@ -118,7 +118,7 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byt
 			if taken, err = claimAccount(ctx, tx, u.ID); err != nil {
 				return err
 			}
-			if u, err = ensureUser(ctx, tx, email, name); err != nil { // after the claim has changed it
+			if u, err = ensureUser(ctx, tx, email, name); err != nil { // again, because claimAccount has changed the account
 				return err
 			}
 		}

@@ -22,8 +22,8 @@ type Customer struct {
 	Key     string
 	Email   string // in lower case
 	Name    string
-	FirstAt int64 // when the first and the last order that names them were completed
-	LastAt  int64
+	FirstAt int64 // when the first order that names them was completed
+	LastAt  int64 // when the last such order was completed
 	Orders  int64
 	Tickets int64 // how many tickets they hold, whatever their status
 	Tags    []string
@@ -126,8 +126,8 @@ func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int
 	return orgs, nil
 }
 
-// CustomerFilter selects some of an organization's customers. A field with its zero value selects
-// all.
+// CustomerFilter selects some of an organization's customers. Asked, Event and Tag select all customers if they
+// have their zero values.
 type CustomerFilter struct {
 	Org    int64
 	Asked  readmodel.Asked

@@ -40,7 +40,7 @@ type Report struct {
 	Tickets         int64    // issued and not refunded
 	Sold, Held      int64    // units of all ticket types that are sold, and that are held or reserved without being sold
 	Orphans         int64    // units and seats of reservations without an order, which presumed abort will release
-	Seats           int64    // of completed and unpaid orders
+	Seats           int64    // seats of sold orders, without those that went back, and of unpaid orders
 	Findings        []string // what is wrong; empty if nothing is
 	FindingsOmitted int64    // findings beyond those listed
 }

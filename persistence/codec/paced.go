@@ -20,8 +20,8 @@ const (
 	cborMap   = 5 << 5
 )
 
-// These are the numbers of elements of a list that are encoded between two rests: chunk for a list
-// of structs, numbers for a list of numbers. Encoding that many takes some tenths of a millisecond.
+// Write encodes this many elements of a list between two calls of rest: chunk of a list of structs, numbers of a
+// list of numbers. Encoding that many takes some tenths of a millisecond.
 const (
 	chunk   = 256
 	numbers = 16_384

@@ -59,13 +59,13 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
-		// The count is read before the question, so that a loss during the question is noticed.
+		// lost is read before the actor is asked, so that beginWith notices if facts are missed in the meantime.
 		lost := m.lost.Load()
 		v, err := ask()
 		if err != nil {
-			// The entry is removed unless somebody watches it. Another Load of the same map then
-			// starts over with a new entry.
-			if !m.isLoaded() && !m.awaitAgain() { // another Load of the map that is under way then asks again
+			// A map without an answer is removed, unless somebody watches it. Another Load of it that is under
+			// way then asks again.
+			if !m.isLoaded() && !m.awaitAgain() {
 				s.remove(event, m)
 			}
 			return nil, err

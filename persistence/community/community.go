@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// A Store refuses a change with one of these errors. Callers tell them apart with errors.Is.
+// These are errors of a Store's methods. Callers tell them apart with errors.Is.
 var (
 	ErrNotFound = errors.New("community: no such row")
 	ErrExists   = errors.New("community: the ticket has been reviewed")

@@ -66,11 +66,11 @@ const (
 // These are the reasons for which the service itself disables an endpoint.
 const (
 	ReasonGone      = "gone"      // it answered 410
-	ReasonExhausted = "exhausted" // MaxExhausted deliveries failed
+	ReasonExhausted = "exhausted" // MaxExhausted deliveries in a row used up their attempts
 )
 
-// Endpoint is an address at which an organization gets webhooks. The order of its fields is the
-// order of columns.
+// Endpoint is an address at which an organization gets webhooks. The order of its fields is the order in the
+// constant columns.
 type Endpoint struct {
 	ID        int64
 	Org       int64
@@ -112,9 +112,9 @@ type Delivery struct {
 	Endpoint       int64
 	EventID        string
 	Type           string
-	ReplayOf       *int64 // the delivery that it repeats
+	ReplayOf       *int64 // the delivery that it repeats; nil if it is no replay
 	Status         string
-	Due            *time.Time // time of the next attempt; nil while Pending, and at the end
+	Due            *time.Time // time of the next attempt; nil while Pending, and if there will be none
 	Attempts       int
 	AttemptedAt    *time.Time
 	ResponseStatus *int // HTTP status of the answer; nil if none came

@@ -10,7 +10,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// fanMax is about how many deliveries one statement inserts. It bounds the memory of a transaction
+// fanMax is about how many deliveries one statement inserts at most. It bounds the memory of a transaction
 // that publishes many facts to an organization with many endpoints.
 const fanMax = 5_000
 

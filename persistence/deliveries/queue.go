@@ -51,7 +51,7 @@ type Result struct {
 	Answer         string     // the beginning of the answer's body; printable
 	Status         string     // the delivery's new status: Succeeded, Failed, Exhausted or Cancelled
 	Due            *time.Time // time of the next attempt, if Status is Failed
-	Gone           bool       // whether the endpoint wants nothing more
+	Gone           bool       // whether the endpoint has answered 410, and gets nothing more
 }
 
 // Claim leases up to limit endpoints that have something due, and returns their ids. Endpoints

@@ -83,7 +83,7 @@ func clusterVersion(dir string) (int, error) {
 func (s *Server) createCluster(ctx context.Context) error {
 	began := time.Now()
 	const aside = "initdb-"
-	// A killed initdb has left its directory behind, under a name that no start uses again.
+	// An initdb that was killed leaves its directory behind, under a name that no start uses again.
 	old, err := filepath.Glob(filepath.Join(s.files.dir, aside+"*"))
 	if err != nil {
 		return err

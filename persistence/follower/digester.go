@@ -38,7 +38,7 @@ type Digester struct {
 	forget Forget
 
 	asides  atomic.Int64 // facts set aside since the process began
-	waiting atomic.Int64 // rows in the table at the last look, maxCount at most
+	waiting atomic.Int64 // facts that were set aside and not applied since, at the last look; maxCount at most
 	looked  time.Time    // time of the last look; zero: look at the next Tend
 
 	// broke holds the groups of facts whose attempt made the connection unusable, and with it the

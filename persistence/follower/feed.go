@@ -18,8 +18,8 @@ type feed struct {
 	maxQueue, maxBatch int
 
 	wake  chan struct{} // something was offered
-	hurry chan struct{} // a full transaction is there, or a caller waits: don't pace
-	asked chan struct{} // a caller waits: don't rest
+	hurry chan struct{} // a full transaction is there, or a caller waits: ends the pause before a transaction (Config.Pace)
+	asked chan struct{} // a caller waits: ends the rest after a transaction (Config.Yield)
 
 	// endKnown is closed when the follower has read every writer to its end once. From then on, offered also has
 	// the batches that were in the journal before this follower began.

@@ -42,10 +42,9 @@ type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 
-	// Apply takes the batches in, in order, within tx. An error undoes the transaction. It also
-	// ends the follower, because the same facts would fail again, unless the server or the
-	// connection is to blame or the error is ErrAgain. A Digester's Apply sets such facts aside
-	// instead.
+	// Apply takes the batches in, in order, within tx. An error undoes the transaction. If the server or the
+	// connection is to blame, or the error is ErrAgain, the follower tries again. Any other error ends the
+	// follower, because the same facts would fail again. A Digester's Apply sets such facts aside instead.
 	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 	// Digesters are those that Apply uses. Between its transactions the follower lets them make the attempts
 	// that somebody asked for (Digester.Tend).
@@ -78,7 +77,7 @@ type Journal interface {
 	Past
 }
 
-// Past is the part of the journal that is read when facts are applied again that were set aside, or when facts
+// Past is the part of the journal that is read when facts that were set aside are applied again, or when facts
 // are missing in Kafka.
 type Past interface {
 	ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]journal.Batch, error)

@@ -176,7 +176,7 @@ func (r *round) readTails(ctx context.Context) error {
 		facts, err := r.readTail(ctx, t)
 		if errors.Is(err, persistence.ErrAway) {
 			r.tails.LeaveOut(t)
-			r.polled = time.Time{} // the next poll leaves out what else is there
+			r.polled = time.Time{} // poll at once, which leaves out the other writers of that database
 			continue
 		}
 		if err != nil {
@@ -309,7 +309,7 @@ func (r *round) readMissing(ctx context.Context) error {
 	}
 	places, err := r.from.Locate(ctx, streams, seqs)
 	if errors.Is(err, persistence.ErrAway) {
-		r.polled = time.Time{} // the next poll leaves out those that cannot be found
+		r.polled = time.Time{} // poll at once, which leaves out the writers of the database that does not answer
 		return nil
 	}
 	if err != nil {

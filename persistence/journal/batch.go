@@ -26,7 +26,7 @@ type batch struct {
 	day     int32 // days since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day
 	formed  time.Time
 	entries []*Entry
-	at      []int32 // index of each entry's record
+	at      []int32 // index of each entry's record, or one of the values above
 	records []record
 	needs   []need
 	size    int // how many bytes of facts the batch has

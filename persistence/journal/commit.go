@@ -32,9 +32,10 @@ FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 	// Later attempts may find the row that an earlier one left.
 	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 
-	// standing asks which of the epochs have passed, and for the number of losses at the same moment. It takes no
-	// locks, because the append finds out if the answer has become wrong. The query compares the writer too: a server
-	// that lost commits may have forgotten a claim, and given its epoch to another writer.
+	// standing asks whether the writer is open, how many losses it has, and which of the records' claims do not stand
+	// any more. It takes no locks, because the append finds out if the answer has become wrong. The query compares
+	// not only epochs but also writers: a server that lost commits may have forgotten a claim, and given its epoch
+	// to another writer.
 	standing = `
 SELECT closed_at IS NULL, losses, (
   SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
@@ -157,7 +158,7 @@ func (l *lane) attemptBatch(ctx context.Context, b *batch, again bool) error {
 		if err != nil || in {
 			return err
 		}
-		// The append wrote nothing, so the number of losses has changed.
+		// The append wrote nothing, so the number of losses has changed, or the writer was closed.
 		b.doubtful = true
 	}
 }

@@ -64,10 +64,10 @@ type Entry struct {
 type Owner interface {
 	// Settled is called once, from the lane's goroutine, in the order in which the stream's entries
 	// were handed over. The error is nil if the facts are durable; ErrFenced if another activation
-	// owns the stream, or may own the stream that the entry needs; ErrOrder if the entry does not
-	// follow the one before it; ErrClosed if the journal has stopped (then it is unknown whether a
-	// batch in flight is durable). After any error the activation must drop its state. A stopped
-	// journal calls Settled from within Append. Settled must not block.
+	// owns the stream or may own it, or if the entry that this one needs may not be durable; ErrOrder
+	// if the entry does not follow the one before it; ErrClosed if the journal has stopped (then it is
+	// unknown whether a batch in flight is durable). After any error the activation must drop its
+	// state. A stopped journal calls Settled from within Append. Settled must not block.
 	Settled(err error)
 }
 
@@ -92,8 +92,8 @@ type Batch struct {
 
 // These are the verdicts on entries other than success. Owner.Settled gets them.
 var (
-	// ErrFenced means that a later claim owns the stream, or may own the stream that the entry needs. The entry is
-	// never tried again.
+	// ErrFenced means that a later claim owns the stream, or may own it because the writer was closed, or that the
+	// entry that this one needs may not be durable. The entry is never tried again.
 	ErrFenced = errors.New("journal: fenced by a later claim")
 	// ErrClosed means that the journal has stopped.
 	ErrClosed = errors.New("journal: closed")

@@ -31,8 +31,8 @@ type lane struct {
 	mu      sync.Mutex
 	ready   []*Entry
 	idle    bool  // whether the lane waits on wake
-	last    bool  // whether the lane leaves once nothing is ready
-	refusal error // what Append answers after the lane has left
+	last    bool  // whether the lane ends once nothing is ready
+	refusal error // the verdict on entries that Append gets after the lane has ended
 	wake    chan struct{}
 
 	backlog atomic.Int64
@@ -58,7 +58,7 @@ type lane struct {
 // stream is what a lane remembers of a stream between entries.
 type stream struct {
 	epoch  int32
-	lost   bool   // whether the epoch is fenced
+	lost   bool   // whether every entry under the epoch is refused: the epoch is fenced, or an entry was refused
 	losses int32  // the writer's losses when the epoch was last known not to be fenced
 	next   int64  // the seq that must come next under epoch; 0 if unknown
 	formed uint64 // the batch in which record is the stream's record

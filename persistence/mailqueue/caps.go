@@ -56,8 +56,8 @@ type Unpaid struct {
 	About int64
 }
 
-// ErrUnproven says that an organization must prove its mailbox before it writes to people. A caller
-// can show the organization how to do that, which it couldn't for a mail over a cap.
+// ErrUnproven says that an organization must prove its mailbox before it writes to people. It is not the error of a
+// cap that is used up, so that a caller can tell the organization what to do.
 var ErrUnproven = errors.New("mailqueue: the organization has not proven its mailbox")
 
 // Admit counts a mail that has a Subject, once for all attempts to send it. It returns nil if the

@@ -184,7 +184,7 @@ type Mail struct {
 	Webhook      int64  `json:"webhook,omitzero"`  // the number of the webhook endpoint that was disabled
 	Endpoint     string `json:"endpoint,omitzero"` // the endpoint's name for people
 	Gone         bool   `json:"gone,omitzero"`     // the endpoint answered that it is gone for good
-	Again        bool   `json:"again,omitzero"`    // the organization wants the mail sent even if somebody has had it before
+	Again        bool   `json:"again,omitzero"`    // the organization wants the mail sent even if it issued the order without mails
 }
 
 // NewID draws a random ID for a mail without a Subject. A caller needs it before it queues the mail

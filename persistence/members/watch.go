@@ -9,7 +9,7 @@ type Watch struct {
 	last   time.Time // when the beats were last read
 }
 
-// pulse is the last beat of a member, and since when it has been that.
+// pulse is the last beat of a member, and since when the beat has stood still.
 type pulse struct {
 	beat  int64
 	since time.Time

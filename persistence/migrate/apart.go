@@ -30,7 +30,7 @@ var (
 // the journal at home has entries, the tables are only dropped if moved is set and the one other database has a copy
 // of all entries. No node may run during such a move.
 func UpApart(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool) error {
-	// All checks that may refuse a wrong configuration come before the change that they protect.
+	// Each check that may refuse a wrong configuration comes before the change that would then do harm.
 	if err := refuseSame(ctx, append([]*pgx.Conn{conn}, journals...)); err != nil {
 		return err
 	}

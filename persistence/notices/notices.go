@@ -107,7 +107,7 @@ RETURNING asked_at, xmax <> 0`
 		about := n.About
 		var at time.Time
 		err := tx.QueryRow(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body, askEvery).Scan(&at, &about.Again)
-		if errors.Is(err, pgx.ErrNoRows) { // the time of its last job is still to come
+		if errors.Is(err, pgx.ErrNoRows) { // its last job is still to run
 			return nil
 		}
 		if err != nil || about.Reference == "" && about.Dispute == "" {
@@ -122,8 +122,8 @@ RETURNING asked_at, xmax <> 0`
 	return nil
 }
 
-// Act asks the provider about the payment that a notice is about, and gives the answer to its
-// order.
+// Act asks the provider about the payment or the disputes that a notice is about, and passes on the answer. It is
+// called again if it returns an error.
 type Act func(context.Context, About) error
 
 // AddWorkers registers the work of the jobs.

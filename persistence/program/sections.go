@@ -92,11 +92,11 @@ func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int6
 	return nil
 }
 
-// Use is a ticket type that names a section, or that a request was about to let name it.
+// Use is a ticket type that names a section, or to which a request was about to give the section (ClaimSection).
 type Use struct {
 	TicketType int64
-	Since      time.Time // time of the last claim
-	Pending    int       // claims that are not settled
+	Since      time.Time // time of the last ClaimSection
+	Pending    int       // calls of ClaimSection without their SettleSection
 }
 
 // Uses lists the ticket types that may name a section.

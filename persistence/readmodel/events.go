@@ -144,7 +144,7 @@ type Filter struct {
 	ProductType string
 	Course      bool   // online courses only
 	City        string // the city's name contains it, in any case and with or without accents
-	Country     string // is the country, in any case
+	Country     string // the venue's country, in any case
 	Venue       string // the venue's name contains it, in any case and with or without accents
 }
 

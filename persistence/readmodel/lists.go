@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Lists for an organization and for a buyer. The table of orders has no index by organization, because each index
+// This file has the lists for an organization and for a buyer. The table of orders has no index by organization, because each index
 // would slow down every order of a rush. It needs none: the orders of an event are neighbours by their ids.
 
 // OrderFilter says which orders a list has. A zero field filters nothing.

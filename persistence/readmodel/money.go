@@ -184,7 +184,7 @@ type Refund struct {
 	Order     engine.OrderID
 	Position  int // its place in the order's list of refunds
 	Provider  string
-	Failures  int        // attempts to send it that the provider failed or declined
+	Failures  int        // attempts to send it that failed, or that the provider declined
 	notBefore *time.Time // the row's time when it was read: ClaimRefund takes the refund only if it is still the same
 	order.Refund
 }
@@ -228,7 +228,7 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND not_before 
 // RefundCheck is the outcome of a look at a refund.
 type RefundCheck struct {
 	Next     time.Time // the time from which the next look is due
-	Failures int       // attempts to send it that the provider failed or declined
+	Failures int       // attempts to send it that failed, or that the provider declined
 	Stuck    bool      // the money does not move, and may need a person
 }
 

@@ -57,8 +57,8 @@ type TicketType struct {
 	Ref       engine.Ref
 	Details   inventory.Details
 	CreatedAt int64 // unix milliseconds
-	// Revision counts changes of the record. An update must name the actor's own revision instead, which counts
-	// more.
+	// Revision counts changes of the record. An update must name the actor's own revision instead, which also rises
+	// for example when the type sells out.
 	Revision uint64
 }
 

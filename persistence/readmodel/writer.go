@@ -53,7 +53,7 @@ type changed struct {
 	erased    bool // somebody's name and address were taken out of it
 }
 
-// laterFact is a fact about an order that has to be read from the table first. Order is the order's index in orders.
+// laterFact is a fact about an order that has to be read from the table first. order is the order's index in Writer.orders.
 type laterFact struct {
 	order int32
 	fact  engine.Fact

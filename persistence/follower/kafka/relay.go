@@ -23,7 +23,8 @@ import (
 const (
 	// sendWithin bounds a round of requests, because a transaction is open meanwhile.
 	sendWithin = 5 * time.Second
-	// maxRound is the bytes of a round before compression. A round is acknowledged together.
+	// maxRound is the number of bytes, before compression, at which a round is sent. The next round begins only
+	// when all of it is acknowledged.
 	maxRound = 1 << 20
 	// maxEvents bounds the events whose organizations are remembered. Beyond it, all are forgotten
 	// at once, and looked up when they come again.

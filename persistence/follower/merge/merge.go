@@ -33,7 +33,7 @@ type Tail struct {
 	Pos     int64            // the last batch applied
 	Pending []*journal.Batch // the batches after Pos
 	Fed     bool             // batches of this writer are offered in memory when they are committed
-	Behind  bool             // the journal may have more than Pending and the feed
+	Behind  bool             // the journal may have batches that are neither in Pending nor in the feed
 	Wanted  bool             // other batches wait for what the journal has of this writer
 	Closed  bool             // nothing will be added to the writer
 }
