@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// shopOp stands for the pages that the server writes, which are no rows of the route table, because a Call needs an
-// operation.
+// shopOp is the operation in the calls of the pages that the server writes: a Call needs an operation, and these pages
+// are no rows of the route table.
 var shopOp = route.Op{ID: "shopPage", Method: fasthttp.MethodGet, Auth: route.Public, Tier: route.TierPublic}
 
 // newShopCall makes the call of a page that everybody may see. Its context must be used for everything that the page

@@ -71,8 +71,8 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 		return nil, err
 	}
 	h.settleSection(c, in.SectionID, id)
-	// The type tells its event by itself; telling it here too lets the caller
-	// publish the event with the next request.
+	// The type sends its event this offer by itself. It is sent here too, so that the caller can publish the
+	// event with the next request.
 	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), r.Offer()); err != nil {
 		return nil, err
 	}

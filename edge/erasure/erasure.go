@@ -1,6 +1,6 @@
 // Package erasure erases people from the service, in three steps. First the ledgers replace the
 // person's name and address by a pseudonym; each ledger does so by a fact. Then the erasure waits
-// until everything that follows the facts (the read model and the mirrors) has replaced them too.
+// until everything that follows the facts, such as the read model, has replaced them too.
 // Last, the tables are erased (persistence/personal). Old facts, snapshots and public facts still
 // contain the name until they are deleted at the end of their retention.
 //
@@ -67,7 +67,7 @@ func New(d Deps) *Eraser { return &Eraser{d} }
 
 // ActiveTickets has the details of the refusal ACTIVE_TICKETS.
 type ActiveTickets struct {
-	Events []string `json:"events"` // the public ids of some events for which the person holds such tickets
+	Events []string `json:"events"` // the public ids of some events for which the person holds tickets that can still be used
 }
 
 // Erase erases the owner of an account, or refuses. If it returns no error, the account is gone. If

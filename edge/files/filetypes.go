@@ -20,7 +20,7 @@ type fileType struct {
 	extensions string // without dots
 	media      string // the media type as which the file is stored
 	declared   string // other media types that may be declared for it
-	found      string // the media types that its first bytes may have; if empty, only media
+	found      string // the media types that its first bytes may show; "": only media
 	field      string // the value of the form's "field" that it may have, besides none
 }
 

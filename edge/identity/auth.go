@@ -85,7 +85,8 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	return h.signIn(c, u, byPassword(c, u))
 }
 
-// wrongPassword answers several reasons alike on purpose (see login).
+// wrongPassword is the answer to each reason for which a password signs nobody in, so that nobody learns which
+// addresses have accounts.
 var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
 
 // byPassword makes the sign-in of a user whose password has matched.

@@ -21,7 +21,7 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 		return nil, err
 	}
 	out := &api.LimitsLeft{Rates: []api.RateLeft{}, Quotas: []api.QuotaLeft{}}
-	// A deployment without rate limits has no gate, and the answer then has no rates.
+	// c.Gate is nil in a deployment without rate limits, and the answer then has no rates.
 	if c.Gate != nil {
 		keys, err := h.APIKeys.ListUnrevoked(c.Context, org)
 		if err != nil {

@@ -55,8 +55,8 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 			continue
 		}
 		visit := h.VisitOf(o, t.Serial, p)
-		// For these letters the reader's visit may be over: it is cancelled unless the reader has
-		// another ticket for the same date.
+		// The reader of these letters has lost the ticket, so the visit is cancelled unless the reader has another
+		// ticket for the same date.
 		if place, ok := o.Booking(t.Serial); ok && slices.Contains([]mailqueue.Template{mailqueue.RefundDue, mailqueue.TicketVoid, mailqueue.TransferTaken}, l.Template) {
 			visit.Cancelled = !hasBooked(o, readerOf(l, o), place)
 		}

@@ -57,7 +57,8 @@ func New(d Deps) *Writer { return &Writer{d} }
 // tokens by which somebody joins a waitlist or a waiting room.
 const CodeSecret = "letter"
 
-// TokenAfterEnd is how long a mailed link to an order opens the order, counted from the moment of sending.
+// TokenAfterEnd is how long an order's token opens the order after the end of its event (orders.Desk). The token of
+// a mailed link opens it for at least this long after the mail was sent.
 const TokenAfterEnd = 30 * 24 * time.Hour
 
 // Carry writes the mail of a letter from the present data, and sends it. The mail queue calls it for each letter

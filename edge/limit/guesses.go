@@ -9,8 +9,8 @@ const guessMegabytes = 2
 
 // Guesses counts wrong guesses of short secrets on a node. All operations that read the same sort
 // of secret count in the same Guesses, so that a caller who has used up the guesses at one
-// operation cannot go on guessing at another. Some other things that a caller may do only so often
-// are counted here too, by rules such as RuleTransfers. Any goroutine may call its methods.
+// operation cannot go on guessing at another. It also counts some other things that a caller may do only a limited
+// number of times, by rules such as RuleTransfers. Any goroutine may call its methods.
 type Guesses struct {
 	table *Table
 	scale float64

@@ -102,7 +102,7 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	case first && (gone || !f.Permanent):
 		return stale, f
 	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:
-		return broken, f // within DATA, after which go-mail does not reset the session
+		return broken, f // the connection has ended, or the error came within DATA, after which go-mail does not reset the session
 	}
 	return usable, f
 }

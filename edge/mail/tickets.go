@@ -34,7 +34,7 @@ type Event struct {
 	Was                           *Visit  // the old time of a visit that was moved; Cancelled if the reader has no ticket for that time any more; nil: nothing was moved
 	Cancelled                     bool    // the event does not take place
 	CancelReason                  string  // why the event is cancelled, in the organizer's words; "": the organizer gave no reason
-	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
+	GivenBack                     bool    // all tickets of the order were given back or, in mails about tickets that the reader has lost, the reader has none left
 	RotatingOnly                  bool    // the event's gates accept only rotating codes from a screen
 	Cover                         string  // the address of the event's picture, one of our files in the size for Open Graph; "": none
 	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
@@ -54,7 +54,7 @@ func (e *Event) hasEnded() bool {
 
 // Item is what is bought: some tickets of a type, or a ticket with its seat.
 type Item struct {
-	Quantity  int64 // 0: one ticket, which the mail names by itself
+	Quantity  int64 // 0: one ticket, which the mail lists without a number
 	Type      string
 	Row, Seat string
 	Section   string

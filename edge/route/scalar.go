@@ -215,7 +215,7 @@ func setTime(v reflect.Value, text []byte) problem {
 	return keepTime(v, t)
 }
 
-// These bound the instants that a request may name. JSON cannot write later ones, so we could not
+// These bound the instants that a request may name. RFC 3339 has no way to write later ones, so we could not
 // make an answer, a webhook or a mail that contains one.
 var (
 	firstMoment = time.Unix(0, 0)

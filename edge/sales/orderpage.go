@@ -27,7 +27,8 @@ import (
 // orderPageTickets is how many tickets one page of an order shows.
 const orderPageTickets = 50
 
-// orderPageOp stands for the order's page, which is no row of the route table, because a Call needs an operation.
+// orderPageOp is the operation in the calls of the order's page: a Call needs an operation, and the page is no row of
+// the route table.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
 
 // OrderPage returns the contents of the page that the mailed link to an order opens. from is the index of the

@@ -37,8 +37,8 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 			header.Add(string(name), string(value))
 		}
 	}
-	// The agents' server is asked for at each message because it is made late: its tools are written from the
-	// whole route table.
+	// The agents' server is made at the first message and not before, because its tools are made from the whole
+	// route table. So each message asks for it.
 	agents, err := s.cfg.Agents()
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func ListByNumber[Row, View any](cursor string, limit int, list func(after int64
 	if err != nil {
 		return nil, err
 	}
-	// One row more than the page shows whether there is another page.
+	// We read one row more than the page has. If there is one, another page follows.
 	rows, err := list(after, limit+1)
 	if err != nil {
 		return nil, err
