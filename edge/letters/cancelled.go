@@ -70,7 +70,7 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	// the reader loses now.
 	e.GivenBack = held == 0
 	narrowVisits(e, visits...)
-	e.Visits = slices.CompactFunc(e.Visits, func(a, b mail.Visit) bool { return a.When(to.Language) == b.When(to.Language) }) // of several orders
+	e.Visits = slices.CompactFunc(e.Visits, func(a, b mail.Visit) bool { return a.When(to.Language) == b.When(to.Language) }) // visits of several orders may be at the same time
 	m := mail.EventCancelled(to, e, c)
 	narrowVisits(e, entries...)
 	m.Calendar = e.Calendar(to.Language)

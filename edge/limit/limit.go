@@ -32,7 +32,7 @@ type Subject uint64
 type Table struct {
 	seed   maphash.Seed
 	shards []shard
-	mask   uint64 // of the sets
+	mask   uint64 // the number of sets less 1; it leaves of a subject the index of its set
 }
 
 type shard struct {

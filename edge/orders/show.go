@@ -138,7 +138,7 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 // addCurrent adds to an order's tickets what may change at any time: whether a refund may be
 // requested, what the ticket delivers, whether it has expired, and whether gates accept it on
 // paper. Whatever the terms are, a refund for a cancelled event may be requested, and for a moved
-// event for some days; but a ticket that was used or has ended is never eligible. The codes of a
+// event for some days; but a ticket that was used, cancelled or refunded is never eligible. The codes of a
 // ticket that no longer admits are removed, so that nobody queues up with them.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())

@@ -236,7 +236,7 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	if o.Refunds[i].Status != order.RefundFailed {
 		return nil, notPending(o, i)
 	}
-	due, err := h.Read.RetryRefund(c.Context, o.ID, i, time.Now()) // by the clock of the claims
+	due, err := h.Read.RetryRefund(c.Context, o.ID, i, time.Now()) // not c.Now, because claims are made by this clock too
 	if err != nil {
 		return nil, err
 	}

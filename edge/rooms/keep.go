@@ -192,7 +192,7 @@ func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) err
 // still be in the stock.
 func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	list := append(k.served, servedAt{at, r.Served})
-	// The oldest look that is kept is the last one from before the span of time for which an admission is valid.
+	// Of the looks from before the span of time for which an admission is valid, only the last one is kept.
 	for len(list) > 1 && list[1].at <= at-r.Settings.Hold {
 		list = list[1:]
 	}

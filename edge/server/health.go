@@ -106,6 +106,6 @@ func (s *Server) printReadiness() []byte {
 	if len(away) == 0 {
 		return []byte(`{"data":{"status":"ready"}}`)
 	}
-	list, _ := json.Marshal(away) // of strings
+	list, _ := json.Marshal(away) // strings always encode
 	return fmt.Appendf(nil, `{"data":{"status":"ready","away":%s}}`, list)
 }

@@ -186,8 +186,7 @@ func isAmbiguous(raw []byte) bool {
 		if end < 1 || raw[end-1] != '\r' || raw[0] == ' ' || raw[0] == '\t' {
 			return true
 		}
-		// Most lines are skipped by their first letter: only names that begin with c or t can be one of the two
-		// that matter.
+		// Most lines are skipped by their first letter: only Content-Length and Transfer-Encoding matter here.
 		line := raw[:end-1]
 		raw = raw[end+1:]
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && (name[0]|0x20 == 'c' || name[0]|0x20 == 't') {

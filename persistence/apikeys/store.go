@@ -23,12 +23,12 @@ type Draw func(environment string) (publicID string, hash [sha256.Size]byte)
 // publicIDs is the constraint that makes public ids unique.
 const publicIDs = "api_keys_public_id_key"
 
-// Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist, ExpiresAt and
-// CreatedBy, or returns ErrTooMany.
+// Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist, ExpiresAt, CreatedBy, Events and
+// Gate, or returns ErrTooMany.
 //
-// A command may be repeated for a day. Its key then gets the values of the repeated request, and a new secret,
-// because only the hash of the old one is stored. Create returns ErrRevoked if the command's key was revoked,
-// or belongs to another organization.
+// A command may be repeated for a day. Its key then gets the Name, Environment, Scopes, Allowlist and ExpiresAt
+// of the repeated request, and a new secret, because only the hash of the old one is stored. Create returns
+// ErrRevoked if the command's key was revoked, or belongs to another organization.
 func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw) (*Key, error) {
 	var made *Key
 	err := persistence.Redraw(func() (err error) {

@@ -239,7 +239,7 @@ func readSpan(ctx context.Context, from Past, ref engine.Ref, stream, after, upt
 		r := &batches[i].Records[0]
 		if r.First <= after {
 			if *r, err = recordAfter(*r, after); err != nil {
-				continue // it cannot be read, and is applied or set aside as a whole
+				continue // the record cannot be read, and is applied or set aside as a whole
 			}
 		}
 		if r.Last > upto {

@@ -37,7 +37,7 @@ type Digester struct {
 	log    *slog.Logger
 	forget Forget
 
-	asides  atomic.Int64 // facts set aside since the process began
+	asides  atomic.Int64 // how often a fact was set aside since the process began, also a fact that failed again
 	waiting atomic.Int64 // facts that were set aside and not applied since, at the last look; maxCount at most
 	looked  time.Time    // time of the last look; zero: look at the next Tend
 

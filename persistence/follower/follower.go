@@ -38,7 +38,7 @@ import (
 
 // Config says what a follower does. A limit of zero means the default that is named.
 type Config struct {
-	Name string // of its rows in the table followers
+	Name string // names its rows in the table followers
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 

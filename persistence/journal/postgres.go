@@ -77,8 +77,8 @@ type Postgres struct {
 	wg     sync.WaitGroup // waits for the lanes
 
 	tending     sync.WaitGroup // waits for the goroutine that tends partitions and spans
-	indexed     atomic.Int64   // when the spans were last up to date, in ns
-	answered    atomic.Int64   // when the server last said which tails there are, in ns
+	indexed     atomic.Int64   // when the spans were last up to date, in unix nanoseconds
+	answered    atomic.Int64   // when the server last said which tails there are, in unix nanoseconds
 	stopTending context.CancelFunc
 }
 

@@ -68,7 +68,7 @@ func (s *Store) Begin(ctx context.Context, user int64, pseudonym string) (e Eras
 			return err
 		case admin:
 			return ErrPlatform
-		case order.IsPseudonym(e.Address): // by another request
+		case order.IsPseudonym(e.Address): // an earlier request has erased the person
 			return ErrErased
 		}
 		if err := refuseLastOwner(ctx, tx, user); err != nil {

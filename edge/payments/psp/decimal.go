@@ -42,7 +42,7 @@ func (d *Decimal) UnmarshalJSON(b []byte) error {
 func (d Decimal) Rat() (*big.Rat, bool) {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(string(d)), "e")
 	if mantissa == "" || len(mantissa) > maxDecimal || strings.Trim(mantissa, "+-.0123456789") != "" {
-		return nil, false // also what SetString reads besides: fractions, other bases, and powers of two
+		return nil, false // SetString would also read fractions, other bases, and powers of two
 	}
 	if power, err := strconv.Atoi(exponent); scaled && (err != nil || max(power, -power) > maxExponent) {
 		return nil, false

@@ -61,7 +61,7 @@ type Charge struct {
 	Amount      int64  // minor units, above 0
 	Currency    string // ISO 4217, upper case
 	CallbackURL string // where the buyer's browser returns to; may be empty
-	PayCurrency string // as of Price
+	PayCurrency string // as in Price
 	Metadata    map[string]string
 	// At is when the charge was first asked for; a repeat has the same time. An adapter that tells its
 	// provider how long the charge can be paid counts from here, so that a repeat is the same request.

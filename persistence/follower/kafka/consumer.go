@@ -27,7 +27,7 @@ const (
 
 // ConsumerConfig says what is done with the facts.
 type ConsumerConfig struct {
-	Name string // of its positions; its group's name contains it and the topic
+	Name string // names its positions; the name of its group contains it and the topic
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	// Apply takes facts in within the transaction of the position; it must be made by
@@ -50,7 +50,7 @@ type ConsumerConfig struct {
 type Consumer struct {
 	cfg    ConsumerConfig
 	link   *link
-	turn   chan struct{} // for one transaction at a time, because requests need the database too
+	turn   chan struct{} // has a value while a partition has a transaction: one at a time, because requests need the database too
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  sync.Once

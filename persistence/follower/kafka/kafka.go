@@ -60,10 +60,10 @@ type Config struct {
 type link struct {
 	cfg    Config
 	client *kafkago.Client
-	pool   *kafkago.Transport // of client
+	pool   *kafkago.Transport // the connections of client
 	dialer *kafkago.Dialer    // for the group, which dials its own connections
 
-	life context.Context // of every connection
+	life context.Context // every connection is cut when it ends
 	cut  context.CancelFunc
 }
 

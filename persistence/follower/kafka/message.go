@@ -19,14 +19,14 @@ import (
 // These are the headers of a message (docs/kafka.md). A message's key is the stream's name, its
 // value the fact's CBOR map, as in the journal. Numbers are decimal.
 const (
-	headerType         = "type"         // of the fact, e.g. order.created; event/99 if only newer nodes know the type
-	headerNumber       = "number"       // of the fact's type in the journal, for nodes that do not know its name
+	headerType         = "type"         // name of the fact's type, e.g. order.created; event/99 if only newer nodes know the type
+	headerNumber       = "number"       // number of the fact's type in the journal, for nodes that do not know the name
 	headerID           = "id"           // stream:seq; the same whenever the fact is written
-	headerSeq          = "seq"          // of the fact within its stream: 1, 2, 3 ...
-	headerOrganization = "organization" // that the fact belongs to; missing if it is unknown
-	headerEpoch        = "epoch"        // of the activation that decided it
-	headerWriter       = "writer"       // of the journal who committed the fact
-	headerBatch        = "batch"        // of that writer in which the fact was committed
+	headerSeq          = "seq"          // the fact's number within its stream: 1, 2, 3 ...
+	headerOrganization = "organization" // organization to which the fact belongs; missing if it is unknown
+	headerEpoch        = "epoch"        // epoch of the activation that decided the fact
+	headerWriter       = "writer"       // writer of the journal that committed the fact
+	headerBatch        = "batch"        // number of that writer's batch in which the fact was committed
 )
 
 var (
@@ -78,7 +78,7 @@ func appendMessages(to []kafkago.Message, key []byte, b *journal.Batch, r *journ
 		rest = after
 		digits := strconv.AppendUint(make([]byte, 0, 5), uint64(typ), 10)
 		name := names[factType{r.Ref.Kind, typ}]
-		if name == nil { // of a newer node: it can be passed on without being known here
+		if name == nil { // only newer nodes know the type, but the fact can be passed on all the same
 			name = fmt.Appendf(nil, "%s/%s", r.Ref.Kind, digits)
 		}
 		id := append(strconv.AppendInt(make([]byte, 0, 32), r.Stream, 10), ':')
