@@ -319,7 +319,7 @@ type Back struct {
 	Amount  Money
 	Reason  string // a reason of order.Refund, or PassedOn
 	Tickets int    // how many tickets the refund ends
-	Rest    bool   // other tickets of the order stay valid
+	Rest    bool   // the buyer has other tickets of the order, which stay valid
 	ByHand  bool   // the organizer sends the money, not a provider
 	Unasked bool   // the organizer gives the money without a request
 	Note    string // the organizer's answer to the request, or why it gives the money unasked; "": none

@@ -145,8 +145,8 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	return notices
 }
 
-// deadlinesOf returns paragraphs on what the buyer can do until some moment: pay the order, withdraw from it, or
-// give tickets back because the event has moved.
+// deadlinesOf returns paragraphs on what the buyer can do until some moment: pay the order (unless by bank transfer,
+// see pageTransfer), withdraw from it, or give tickets back because the event has moved.
 func (h *Handlers) deadlinesOf(o *order.Order, v *api.Order, p *live.Page, l mail.Language, now time.Time) (notices []string) {
 	words := web.OrderWordsIn(l == mail.German)
 	moment := func(ms int64) string { return letters.Moment(ms, p.Event.Details.Timezone, l) }

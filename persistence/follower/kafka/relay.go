@@ -228,7 +228,7 @@ func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batc
 		}
 		facts, err := codec.Facts(ref.Kind, records[0])
 		if err != nil || len(facts) == 0 {
-			continue // the organization stays unknown, and the facts are sent without it
+			continue // this fact does not tell the organization; the other facts are sent all the same
 		}
 		if made, ok := facts[0].(*event.Created); ok && made.Details != nil {
 			r.orgs[ref.Home] = made.Details.Org
