@@ -249,7 +249,7 @@ func readBlock(text string) (netip.Prefix, bool) {
 		}
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
-	// Masking clears the bits behind the prefix, so that two spellings of one block are equal.
+	// Masking clears the bits after the prefix, so that two spellings of one block are equal.
 	return p.Masked(), true
 }
 

@@ -239,8 +239,7 @@ func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) erro
 	return h.Accounts.EnsureAdmin(ctx, order.NormalEmail(email), hash)
 }
 
-// userView shows a user as the answer to a sign-in has it: with all the organizations that the user
-// is a member of.
+// userView shows a user for the answer to a sign-in, with all the organizations that the user is a member of.
 func userView(u *accounts.User, member []accounts.Membership) api.User {
 	v := api.User{
 		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName, FullName: view.Optional(u.Name()),

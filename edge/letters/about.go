@@ -141,7 +141,7 @@ func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Orde
 func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
 	switch l.Template { //nolint:exhaustive // the mails that don't list what was bought
 	case mailqueue.TransferOffered:
-		// Browsers send the part of a link behind # to no server, so it appears in no log.
+		// Browsers do not send the part of a link after "#", so it appears in no log.
 		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(o.ID.Event(), l.Ticket, l.Round)
 		to.To, to.Name = l.To, l.Name
 		return written(mail.TransferOffered(to, l.From, claim, e), nil)

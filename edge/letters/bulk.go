@@ -20,7 +20,7 @@ const followLife = 7 * 24 * time.Hour
 // for people and a path for mail programs.
 func (h *Writer) unsubscribe(org int64, email string) mail.Unsubscribe {
 	token := h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
-	// Browsers send the part of a link behind # to no server, so it appears in no log.
+	// Browsers do not send the part of a link after "#", so it appears in no log.
 	return mail.Unsubscribe{Page: h.BaseURL + "/unsubscribe#token=" + token, Post: h.BaseURL + "/api/v1/community/unsubscribe/" + token}
 }
 

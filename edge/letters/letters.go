@@ -193,7 +193,7 @@ func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Ti
 		return nil, err
 	}
 	to.Name = u.Name()
-	// Browsers send the part of a link behind # to no server, so it appears in no log.
+	// Browsers do not send the part of a link after "#", so it appears in no log.
 	return written(mail.PasswordReset(to, h.BaseURL+"/password/reset#token="+token), nil)
 }
 

@@ -37,7 +37,7 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 		return nil, err
 	}
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
-	// Browsers send the part of a link behind # to no server, so it appears in no log.
+	// Browsers do not send the part of a link after "#", so it appears in no log.
 	url := h.BaseURL + "/waitlist#token=" + h.Secrets.WaitlistToken(id)
 	switch l.Template { //nolint:exhaustive // these are the letters of a waitlist
 	case mailqueue.WaitlistConfirm:

@@ -173,7 +173,7 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
 	m.Pictures = pictures
-	// Whoever has passed all tickets on gets no calendar file. If the order is void, its file removes the entry.
+	// A buyer who has passed all tickets on gets no calendar file. If the order is void, its file removes the entry.
 	if o.Count > 0 || e.isVoid() {
 		m.Calendar = e.makeCalendar(to.words())
 	}

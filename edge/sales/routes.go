@@ -14,7 +14,7 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// guest are the credentials of whoever buys.
+// guest are the credentials with which people may buy.
 const guest = route.Public | route.OrderToken | route.User | own
 
 // providerTime is the Timeout of operations that ask a payment provider.

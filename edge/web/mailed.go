@@ -22,7 +22,7 @@ type mailedPage struct {
 	words  bilingual[mailedWords]
 }
 
-// drawMailed writes the pages behind links in mails, in both languages. They are files without any
+// drawMailed writes the pages to which links in mails lead, in both languages. They are files without any
 // token, the same for everybody.
 func drawMailed(style, script string) ([]File, error) {
 	files := make([]File, 0, len(mailedPages))

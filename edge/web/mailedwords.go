@@ -1,13 +1,13 @@
 package web
 
-// mailedWords are what one page behind a mailed link says in one language.
+// mailedWords are what one of the pages to which mailed links lead says in one language.
 type mailedWords struct {
 	Title, Hint     string
 	Password, Again string // labels of the fields for a password and for its repetition; "": there is no such field
 	Button, Done    string
 }
 
-// mailedRefusalWords are what all pages behind mailed links say in one language when the API
+// mailedRefusalWords are what all pages to which mailed links lead say in one language when the API
 // refuses.
 type mailedRefusalWords struct {
 	Lang        string

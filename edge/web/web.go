@@ -111,7 +111,7 @@ func Files(demo bool) ([]File, error) {
 		f.Body = bytes.Replace(f.Body, []byte("{rush}"), []byte(rush), 1)
 		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
 	}
-	// The pages behind mailed links need the address of their style sheet and their script, which
+	// The pages to which mailed links lead need the address of their style sheet and their script, which
 	// is known only now.
 	mailed, err := drawMailed(base+"/paper.css", base+"/act.js")
 	return append(files, mailed...), err

@@ -69,7 +69,7 @@ func newTransport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *htt
 }
 
 // Forward sends a fact of the pull feed to a developer's own machine in the way that a Deliverer
-// sends it to an endpoint: body is the fact as the feed has it. Any address is allowed. outcome
+// sends it to an endpoint. body is the fact in the form of the feed. Any address is allowed. outcome
 // describes the answer and begins with its status if there was one.
 func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *deliveries.Attempt, body []byte) (taken bool, outcome string) {
 	got := postOnce(ctx, rt, url, headersOf(a, secret, time.Now(), body), body)

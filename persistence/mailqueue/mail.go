@@ -76,9 +76,8 @@ const (
 // queueNames are all queues, for queries that count or release their jobs.
 var queueNames = []string{promptQueue, orderQueue, bulkQueue}
 
-// These are priorities within a queue, from 1, the most urgent, to 4, as River has them. Page jobs
-// come last: the next page of an audience is made only when the mails of the page before have left
-// the queue.
+// These are River's priorities within a queue, from 1, the most urgent, to 4. Page jobs come last: the next page of
+// an audience is made only when the mails of the page before have left the queue.
 const (
 	ticketsFirst = iota + 1
 	moneyNext

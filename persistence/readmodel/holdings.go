@@ -104,7 +104,8 @@ WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`
 	return o.HolderOf(serial).Version == version, nil
 }
 
-// liveTickets are the statuses of tickets that are good, as their rows have them: neither cancelled nor refunded.
+// liveTickets are the numbers, in tickets.status, of the statuses of tickets that are good: neither cancelled nor
+// refunded.
 var liveTickets = []int16{ticketIssued, ticketCheckedIn}
 
 // ordersOf lists a customer's orders that have tickets, of a category's events, up to MostOrders.

@@ -163,7 +163,7 @@ func (m *Model) CountPaidOrders(ctx context.Context, event int64) (n int64, err 
 	return n, nil
 }
 
-// statusNumbers returns the numbers of statuses of orders, as the rows have them.
+// statusNumbers returns the numbers that statuses of orders have in orders.status.
 func statusNumbers(statuses []string) (all []int16) {
 	for _, s := range statuses {
 		all = append(all, statusNumber(s))

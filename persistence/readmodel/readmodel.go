@@ -85,7 +85,7 @@ var orderStatuses = []string{
 	order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded,
 }
 
-// SoldStatuses returns the statuses of orders that have tickets, as the orders' rows have them. One of them,
+// SoldStatuses returns the numbers, in orders.status, of the statuses of orders that have tickets. One of them,
 // refunded, also occurs with orders that were paid too late and have no tickets.
 func SoldStatuses() []int16 {
 	return []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded), statusNumber(order.StatusRefunded)}

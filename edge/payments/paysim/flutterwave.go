@@ -164,8 +164,7 @@ func hostedRefund(status string) string {
 	return "new"
 }
 
-// hostedRefundBody shows a refund as Flutterwave's lists have it. The caller holds the ledger's
-// lock.
+// hostedRefundBody shows a refund in the form that Flutterwave's lists have. The caller holds the ledger's lock.
 func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	return map[string]any{
 		"id": r.ID, "amount_refunded": majorUnits(r.Amount, r.Of.Currency), "status": hostedRefund(r.Status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.ID, 10),

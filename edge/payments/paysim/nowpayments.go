@@ -244,8 +244,8 @@ func depositStatus(t *ledger.Transaction, now time.Time) string {
 	return "confirming"
 }
 
-// depositBody shows a payment as NOWPayments' API and webhooks have it: with ids as numbers. The
-// caller holds the ledger's lock.
+// depositBody shows a payment in the form that NOWPayments' API and webhooks have, with ids as numbers. The caller
+// holds the ledger's lock.
 func (s *Sim) depositBody(t *ledger.Transaction, status string) map[string]any {
 	var memo, parent any
 	coin := coinOf(t.Coin)
