@@ -36,7 +36,7 @@ func (h *Handlers) searchEvents(c *route.Call, in *api.Search) (*api.List[api.Ca
 
 // listCards answers a page of discovery. It completes d with the dates and the page that the filter asks for.
 func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Discovery) (*api.List[api.Card], error) {
-	// One card more than the page shows tells whether there is another page.
+	// We read one card more than the page has. If there is one, another page follows.
 	d.Between, d.Now, d.Limit = betweenOf(f), c.Now.UnixMilli(), f.Limit+1
 	var err error
 	if d.After, err = readPlace(f.Cursor, d.Ranked); err != nil {

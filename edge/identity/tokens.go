@@ -46,7 +46,7 @@ type signing struct {
 // signingKeys are the two keys that verify tokens, as the table had them at one time. A value is
 // never changed after it was stored.
 type signingKeys struct {
-	number   int // of the current key
+	number   int // the current key's number
 	current  ed25519.PrivateKey
 	previous ed25519.PublicKey // nil before the first rotation
 	read     time.Time

@@ -24,7 +24,7 @@ type Feed struct {
 	log   *slog.Logger
 	node  *cluster.Node
 
-	life    context.Context //nolint:containedctx // of the reloads
+	life    context.Context //nolint:containedctx // the context of the reloads, which end cancels
 	end     context.CancelFunc
 	reloads sync.WaitGroup
 }

@@ -165,7 +165,7 @@ type Captured struct {
 	Name    string    // the name of the mail's file
 	At      time.Time // when it was captured
 	Header  netmail.Header
-	To      string // bare address
+	To      string // the address, without the name
 	Kind    string
 	Subject string
 	Text    string

@@ -18,7 +18,7 @@ import (
 type Message struct {
 	ID       string // unique; the left half of Message-ID, the same in every attempt
 	Kind     string // the kind of the mail; its template has the same name
-	To       string // bare address
+	To       string // the address, without the name
 	ToName   string // may be empty
 	Subject  string
 	Text     string
@@ -45,7 +45,7 @@ func (p *Picture) contentID() string { return p.Name + "@boxoffice" }
 // Envelope says to whom a mail goes, and in which language.
 type Envelope struct {
 	ID       string // the Message's ID
-	To       string // bare address
+	To       string // the address, without the name
 	Name     string // may be empty
 	Language Language
 }

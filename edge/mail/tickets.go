@@ -24,7 +24,7 @@ type Event struct {
 	Start, End, Doors             time.Time
 	Venue, Address, City, Country string
 	Hall                          bool    // the event takes place at a venue
-	Online                        bool    // the event takes place online, only or also
+	Online                        bool    // the event takes place online; it may also have a venue (Hall)
 	Digital                       bool    // the event is a product that is used rather than attended
 	Course                        bool    // the event is a course; Digital is then set too
 	Link                          string  // where the event takes place online or is delivered; only buyers may see it

@@ -56,8 +56,8 @@ const instructions = "Every tool is an operation of the Boxoffice API. The list 
 type Config struct {
 	Ops      []route.Op
 	Document []byte // the OpenAPI document of Ops, as JSON
-	BaseURL  string // of the node
-	Version  string // of the program
+	BaseURL  string // the address under which clients reach the API
+	Version  string // the program's version
 	Facts    *publicfacts.Store
 	Log      *slog.Logger
 }

@@ -180,7 +180,7 @@ func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) 
 	p, err := h.FindPayment(ctx, reference)
 	if errors.Is(err, readmodel.ErrNotFound) || err == nil && p.Provider != provider {
 		h.Log.WarnContext(ctx, "payment notice about no payment of ours", slog.String("provider", provider), slog.String("reference", reference))
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil //nolint:nilnil // it is no payment of ours
 	}
 	return &p, err
 }

@@ -29,7 +29,7 @@ const (
 	// leaseMargin is added to an operation's timeout. A request holds its key for both together; after that a
 	// repeat may take the key over, because the first request can no longer be running.
 	leaseMargin = 5 * time.Second // a request overruns its timeout by less
-	keepTime    = 2 * time.Second // for storing an answer
+	keepTime    = 2 * time.Second // how long storing an answer may take
 )
 
 // performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. It

@@ -40,7 +40,7 @@ import (
 // request takes, and how many connections may be open.
 const (
 	readTimeout    = 5 * time.Second  // for a whole request, without a file: cuts slow clients off
-	writeTimeout   = 10 * time.Second // for an answer
+	writeTimeout   = 10 * time.Second // for sending an answer
 	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
 	headerBytes    = 8 << 10
 	bodyBytes      = 8 << 20 // of a row that asks for more than route.DefaultBody

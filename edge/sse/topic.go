@@ -72,7 +72,7 @@ type topic struct {
 // it with a new state.
 type state struct {
 	frames   []*frame      // the latest, in order
-	bytes    int           // of frames
+	bytes    int           // the size of frames
 	last     uint64        // number of the last frame
 	snapshot *frame        // nil: there is none that is new enough
 	made     time.Time     // when the last snapshot was made

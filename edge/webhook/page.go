@@ -13,7 +13,7 @@ import (
 
 const (
 	perEndpoint = 4           // most attempts to one endpoint at the same time
-	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect soon
+	startTime   = time.Second // an attempt begins at most this long after its page was loaded, so that a change of the endpoint takes effect soon
 )
 
 // sendPage makes the attempts of a page that can begin within startTime. It returns their results in the order

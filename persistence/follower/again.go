@@ -24,11 +24,11 @@ type Aside struct {
 	Batch     int64     `json:"batch"`
 	Aggregate string    `json:"aggregate"` // the stream's name
 	Type      string    `json:"type"`
-	Error     string    `json:"error"` // of the last attempt
+	Error     string    `json:"error"` // the last attempt's error
 	Attempts  int32     `json:"attempts"`
 	Since     time.Time `json:"since"`
 	TriedAt   time.Time `json:"triedAt"`
-	Retry     bool      `json:"retry"` // somebody asked for another attempt
+	Retry     bool      `json:"retry"` // whether an operator has asked for another attempt
 }
 
 // Selection picks facts that were set aside. An empty field selects all.

@@ -39,7 +39,7 @@ var rules = tableOf(
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
-		// The buyer watches most payments while they settle, and needs no mail about them. Coins
+		// The buyer watches most payments as they go through, and needs no mail about them. Coins
 		// and bank transfers arrive while the buyer is away. Coins that were seen have an
 		// Arrived; a transfer that is too small has only its status.
 		if f.Status != order.AttemptUnderpaid && (f.Status != order.AttemptProcessing || f.Arrived == "") {

@@ -149,7 +149,7 @@ type Mail struct {
 	// NotBefore is when the mail is sent, in unix milliseconds, and its life begins; 0: at once.
 	NotBefore int64 `json:"notBefore,omitzero"`
 
-	To   string `json:"to,omitzero"` // the bare address of the recipient; "" stands for the order's buyer
+	To   string `json:"to,omitzero"` // the recipient's address, without the name; "" stands for the order's buyer
 	Name string `json:"name,omitzero"`
 	// Language is a tag of BCP 47, for a reader whose account names none; "": the order's language or,
 	// without one, the deployment's.

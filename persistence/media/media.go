@@ -26,7 +26,7 @@ type File struct {
 	ID        int64
 	Org       int64
 	Kind      string
-	Name      string // as people see it
+	Name      string // the name that the uploader gave it
 	Type      string // media type
 	Bytes     int64
 	Variants  map[string]Variant // by name; empty if the file is not an image

@@ -39,7 +39,7 @@ const Kept = 30 * 24 * time.Hour
 // Fact is a public fact (docs/facts.md).
 type Fact struct {
 	ID        string // public id, derived from stream, seq and type, so that every replay has the same
-	Position  int64  // in the table
+	Position  int64  // the row's place in the table
 	Org       int64
 	Type      string // of the catalogue, e.g. order.completed
 	Stream    int64  // of the journal; negative: no actor owns the fact
@@ -73,7 +73,7 @@ type Enriched struct {
 	Event  *event.Record         // as the read model has it, or as it was when it was removed; without Types and Sold
 	Order  *order.Order          // for an order's fact, as the fact left the order
 	Ticket *readmodel.Scanned    // for a scan; nil if the code belongs to no ticket
-	Type   *readmodel.TicketType // for a fact of a ticket type
+	Type   *readmodel.TicketType // for a ticket type's fact, else nil
 }
 
 // Draft is a public fact to be published.

@@ -15,7 +15,7 @@ import (
 
 // ledgers are the entries of wallets in the batches that are being written, in the order of the batches.
 type ledgers struct {
-	refs    []engine.Ref // of each entry
+	refs    []engine.Ref // for each entry, its wallet
 	entries []*wallet.Entry
 }
 

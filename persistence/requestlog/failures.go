@@ -24,8 +24,8 @@ const MaxBody = 16 << 10
 
 // These bound what a flood of failing requests makes a node write: 40 MB in a minute at most.
 const (
-	failuresOfKey  = 10  // in a minute
-	failuresOfOrg  = 30  // in a minute, of all its keys
+	failuresOfKey  = 10  // in a minute, of one API key
+	failuresOfOrg  = 30  // in a minute, of all keys of one organization
 	failuresOfNode = 600 // in a minute, of all organizations
 	failuresShare  = 2   // failures are kept while the organization has used at most 1/2 of its quota
 )
@@ -113,7 +113,7 @@ func (l *Log) writeFailures(ctx context.Context, entries []Entry) error {
 // sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out those for
 // which their organization has no room.
 func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) {
-	rooms := make(map[int64]error) // by organization
+	rooms := make(map[int64]error) // by organization; nil: there is room for its failures
 	for i := range entries {
 		e := &entries[i]
 		if e.Failure == nil {

@@ -76,7 +76,7 @@ const checks = 8
 // does that.
 type Provider struct {
 	client *psp.Client
-	checks *psp.Client // by which notices are proven
+	checks *psp.Client // asks PayPal whether notices are PayPal's
 	hook   psp.Secret  // the id of our webhook
 	token  chan token
 }

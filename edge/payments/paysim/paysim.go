@@ -134,7 +134,7 @@ type Sim struct {
 
 	// Start sets base before the server serves, and nothing changes it afterwards.
 	base string
-	// Stop closes this channel, which ends the waits that modes impose.
+	// Stop closes this channel. That ends the waits that modes (faults to simulate) impose.
 	stop    chan struct{}
 	stopped sync.Once
 	serving sync.WaitGroup

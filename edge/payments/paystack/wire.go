@@ -17,7 +17,7 @@ import (
 type envelope struct {
 	Status  bool            `json:"status"`
 	Message string          `json:"message"`
-	Code    string          `json:"code"` // of an error
+	Code    string          `json:"code"` // which error it is; empty without an error
 	Data    json.RawMessage `json:"data"`
 }
 

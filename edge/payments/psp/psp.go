@@ -61,7 +61,7 @@ type Charge struct {
 	Amount      int64  // minor units, above 0
 	Currency    string // ISO 4217, upper case
 	CallbackURL string // where the buyer's browser returns to; may be empty
-	PayCurrency string // as in Price
+	PayCurrency string // as in Price: ticker of the coin to pay with
 	Metadata    map[string]string
 	// At is when the charge was first asked for; a repeat has the same time. An adapter that tells its
 	// provider how long the charge can be paid counts from here, so that a repeat is the same request.
@@ -135,7 +135,7 @@ const (
 	RefundProcessing     RefundStatus = "processing"      // on its way
 	RefundProcessed      RefundStatus = "processed"       // the money was sent
 	RefundFailed         RefundStatus = "failed"          // the money was not sent; another try is possible
-	RefundNeedsAttention RefundStatus = "needs_attention" // a person has to give bank details
+	RefundNeedsAttention RefundStatus = "needs_attention" // a person has to act: give bank details, or send the money
 )
 
 // RefundOutcome is the state of a refund.

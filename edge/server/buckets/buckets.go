@@ -44,7 +44,7 @@ func New(scale float64, openOrder OpenOrder) *Limits {
 type bucket struct {
 	tier    route.Tier
 	subject limit.Subject
-	most    int // in a minute
+	most    int // how many requests a minute it allows
 }
 
 // bucketOf returns the bucket of a subject with a name, for perMinute requests a minute times Scale.

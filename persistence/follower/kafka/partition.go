@@ -177,7 +177,7 @@ func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
 	}
 	p.next = upto
-	// The rest is measured by what applying took, so that a slow database gets long rests.
+	// The rest takes up to Yield times as long as applying took, so that a slow database gets long rests.
 	rest := time.Duration(p.c.cfg.Yield) * time.Since(began)
 	for until := time.Now().Add(rest); rest > 0 && ctx.Err() == nil && p.c.cfg.Busy(); rest = time.Until(until) {
 		pause(ctx, min(rest, lookUp))
