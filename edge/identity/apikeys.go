@@ -41,8 +41,8 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
-	// After a repeat the first secret no longer works. This node forgets at once what it proved with that
-	// secret; the other nodes read the change from the table.
+	// After a repeat the first secret no longer works. This node drops at once the proof that it may have of that
+	// secret (type proof); the other nodes read the change from the table.
 	h.forgetProofs(route.KeySubject(k.ID))
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
@@ -166,7 +166,7 @@ func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, er
 }
 
 // keyChanged makes the answer to a change of a key from what the store returned. A nil key means that there is
-// no such key. After a change this node forgets what it has proved with the key.
+// no such key. After a change this node checks the key again at its next request.
 func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
 	if err != nil {
 		return nil, keyRefusal(err)

@@ -175,8 +175,8 @@ func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 }
 
 // memberChanged finishes a change of a member that the store has made or refused, and makes the answer. A nil member
-// means that there is no such member. This node forgets what it has proved of the member's sessions, so that the new
-// role counts at once. It logs every change, because a membership gives access to money and somebody may ask later
+// means that there is no such member. This node checks the member's sessions again, so that the new role counts at
+// once. memberChanged logs every change, because a membership gives access to money and somebody may ask later
 // who granted it.
 func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
 	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
@@ -195,8 +195,7 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 	case m == nil:
 		return nil, noMember
 	}
-	// This node has proofs of the member's sessions with the roles from before the change, so it makes them
-	// again.
+	// The proofs that this node has of the member's sessions (type proof) have the roles from before the change.
 	h.forgetProofs(route.UserSubject(m.User))
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
 		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))

@@ -213,8 +213,8 @@ func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.
 	return &api.TwoFactorState{TwoFactorEnabled: false}, nil
 }
 
-// factorChanged makes this node forget what it has proven of the user. It also tells the user by
-// mail, because somebody else may have made the change.
+// factorChanged makes this node check the user's sessions again, each at its next request. It also tells the
+// user of the change by mail, because somebody else may have made it.
 func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.forgetProofs(route.UserSubject(c.Principal.User))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})

@@ -51,8 +51,8 @@ func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	return now.Sub(checked) < watchTrust || now.Sub(p.at) < watchTrust
 }
 
-// forgetProofs makes this node forget at once what it has proven about a subject. The handler of a change calls
-// it so that its own client sees the change in the very next request.
+// forgetProofs makes this node drop at once its proofs that rest on a subject. The handler of a change calls it
+// so that its own client sees the change in the very next request.
 func (h *Handlers) forgetProofs(subject string) { h.changes.at.Store(subject, time.Now()) }
 
 // uses are the last uses of API keys that have not been written yet. Writing each use at once would
@@ -148,8 +148,8 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// readChanges reads the changes of the last seconds (watchBack) and makes this node forget what it proved about
-// their subjects. It also reads the signing keys again if these have changed. If all of this succeeds, it notes that
+// readChanges reads the changes of the last seconds (watchBack) and drops the proofs that rest on their
+// subjects. It also reads the signing keys again if these have changed. If all of this succeeds, it notes that
 // every change before this look has been seen (changes.checked). If something fails, it logs that and leaves the
 // note as it was, so that proofs are soon not trusted any more (watchTrust).
 func (w *Watch) readChanges(ctx context.Context) {

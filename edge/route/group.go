@@ -17,7 +17,7 @@ type Group struct {
 	Write  Scopes // the scopes that any other method needs
 	Tier   Tier
 	Errors []engine.Code
-	// AtGates holds for all rows of the group.
+	// AtGates is Op.AtGates of all rows of the group.
 	AtGates bool
 	Rows    []Op
 }

@@ -50,7 +50,7 @@ type Topic struct {
 	Open func(ctx context.Context, changed func()) (Source, error)
 }
 
-// topic is a topic that has viewers.
+// topic is a Topic that has viewers on this node, with what is sent to them.
 type topic struct {
 	hub    *Hub
 	name   string

@@ -14,7 +14,7 @@ import (
 // days and amounts.
 type shape struct {
 	separator        rune
-	day, amount      string // names of columns, which must all be there
+	day, amount      string // names of columns; these and those of the next line must be there
 	payer, text      string
 	currency         string // name of a column, or a currency of three letters if the file has no such column
 	bank             string // name of the column with the bank's reference, or "" if there is none

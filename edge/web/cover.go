@@ -49,7 +49,7 @@ func drawCover(category, id string) *cover {
 
 // These are the colours of a cover, as places in its palette. The order is from dark to light.
 const (
-	deep uint8 = iota // the ground
+	deep uint8 = iota // the background
 	mid
 	bright
 	pale

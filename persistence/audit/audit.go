@@ -1,6 +1,6 @@
-// Package audit checks the journal: it replays every stream from its first fact, or from the
-// snapshot that contains the dropped ones, checks every kind's invariants, and compares the totals
-// of each event's streams with one another. It only reads. `boxoffice audit` and the tests call it.
+// Package audit checks the journal: it replays every stream from its first fact, or, if the journal
+// has dropped that, from the snapshot that contains the dropped facts. It checks every kind's invariants,
+// and compares the totals of each event's streams with one another. It only reads. `boxoffice audit` and the tests call it.
 package audit
 
 import (

@@ -63,7 +63,7 @@ func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, er
 	}
 	body := &boundedBody{source: from, left: formSlack, until: from.Now().Add(uploadTime)}
 	f := &Form{Fields: map[string]string{}}
-	var judged error // Nothing is wrong with the body if judge fails.
+	var judged error // judge's error, which is returned as it is
 	err = f.readParts(multipart.NewReader(body, params["boundary"]), from.Dir, func(file *route.File, head []byte) (route.Bound, error) {
 		bound, err := judge(&route.Part{File: file, Head: head, Fields: f.Fields, Query: from.Query})
 		judged = err

@@ -27,7 +27,7 @@ const (
 // errMoved says that the saved position is not where this member left it.
 var errMoved = errors.New("kafka: position moved by another member")
 
-// partition is one partition of a generation.
+// partition follows one of the topic's partitions, while the consumer group gives it to this member (a generation).
 type partition struct {
 	c      *Consumer
 	number int
