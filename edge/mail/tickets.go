@@ -126,7 +126,7 @@ type Order struct {
 	WaivedAt, WithdrawUntil time.Time
 }
 
-// Line is one line of an order.
+// Line is what mails show of one line of an order.
 type Line struct {
 	Name     string
 	Quantity int64
@@ -135,7 +135,7 @@ type Line struct {
 	Note     string
 }
 
-// Ticket is one ticket.
+// Ticket is what mails show of one ticket.
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string

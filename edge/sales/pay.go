@@ -363,7 +363,7 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	}
 	out, err := gateway.Verify(ctx, psp.Asked{Reference: a.Reference, ProviderID: a.ProviderID, Over: isOver(o)})
 	if errors.Is(err, psp.ErrUnknownReference) {
-		return providerAnswer{} // never begun there
+		return providerAnswer{} // the provider does not know the attempt, so it was never begun there
 	}
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }

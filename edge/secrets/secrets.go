@@ -32,8 +32,8 @@ const KeySize = 32
 // Master derives the deployment's secrets.
 type Master struct {
 	key       [KeySize]byte
-	orders    *mac   // for order tokens
-	writes    *mac   // for the names of requests (Request)
+	orders    *mac   // makes order tokens
+	writes    *mac   // makes the names of requests (Request)
 	clients   []byte // key for hashes of client addresses, and of the numbers of users and API keys
 	refresh   []byte // key for refresh tokens
 	logins    []byte // key for hashes of login codes

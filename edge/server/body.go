@@ -44,7 +44,7 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	case announced > limit || s.bodies.admitBytes(s.cfg.Now(), announced):
 		return fasthttp.RequestConfig{MaxRequestBodySize: limit}
 	case chunked:
-		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most bodies fit
+		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most chunked bodies fit into it
 	}
 	// The limit is 1 because 0 would mean the server's own limit.
 	return fasthttp.RequestConfig{MaxRequestBodySize: 1}
@@ -71,7 +71,7 @@ type meter struct {
 	budget  int
 	mu      sync.Mutex
 	seconds [bodyWindow]struct {
-		at    int64 // unix
+		at    int64 // the second that is counted, in unix time
 		bytes int
 	}
 }

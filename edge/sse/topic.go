@@ -24,7 +24,7 @@ const (
 // snapshotLife is how long a snapshot may be sent to new viewers, followed by the frames since.
 const snapshotLife = time.Second
 
-// Event is one event of a stream.
+// Event is one server-sent event.
 type Event struct {
 	Name string
 	Data []byte // on one line, as compact JSON is: it becomes one data field of the stream

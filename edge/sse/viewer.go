@@ -19,7 +19,7 @@ type viewer struct {
 	topic  *topic
 	client netip.Addr
 	conn   net.Conn
-	packed bool  // gzip
+	packed bool  // the viewer is sent gzip
 	lot    uint8 // which of the hub's hints the viewer gets
 
 	whole bool   // a snapshot must be sent next

@@ -33,7 +33,7 @@ type writers struct {
 type shard struct {
 	hub    *Hub
 	epoll  int
-	signal int           // eventfd
+	signal int           // an eventfd, which other goroutines write to wake the shard
 	beat   time.Duration // how long it waits at most while it has viewers
 
 	mu      sync.Mutex // guards what other goroutines hand over

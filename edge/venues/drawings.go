@@ -66,7 +66,7 @@ func (h *Handlers) draw(ctx context.Context, id uuid.UUID, version int32) (*api.
 	drawRows(d.Rows, l)
 	// The JSON is made once, for all readers.
 	d.Text, err = json.Marshal(d, route.Encoding)
-	d.Rows = nil // Text has them
+	d.Rows = nil // Text has the rows; keeping both would take twice the memory
 	return d, err
 }
 

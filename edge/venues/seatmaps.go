@@ -61,7 +61,7 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 			return nil, err
 		}
 		v.Text, err = json.Marshal(v, route.Encoding)
-		v.Seats, v.Elements = nil, nil // Text has them
+		v.Seats, v.Elements = nil, nil // Text has both; keeping them too would take twice the memory
 		return v, err
 	})
 }

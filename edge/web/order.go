@@ -35,7 +35,7 @@ type Order struct {
 	Live, LiveFor      string // the address of the order's page with scripts, and in words what it is good for
 }
 
-// OrderLine is one line of an order.
+// OrderLine is what the page shows of one line of an order.
 type OrderLine struct {
 	Name       string
 	Quantity   int64

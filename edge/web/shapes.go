@@ -62,7 +62,7 @@ func (c *cover) drawPNG() ([]byte, error) {
 	for i, p := range c.palette {
 		palette[i] = p
 	}
-	m := image.NewPaletted(image.Rect(0, 0, sharedWidth, sharedHeight), palette) // all deep
+	m := image.NewPaletted(image.Rect(0, 0, sharedWidth, sharedHeight), palette) // all pixels are deep at first
 	for _, s := range c.shapes {
 		b, covers := s.bounds(), s.newHitTest()
 		for row := max(0, int((float64(b.Min.Y)-sharedTop)/sharedScale)); row < sharedHeight; row++ {

@@ -23,7 +23,7 @@ const (
 // sessionLives is the condition that a session s has not ended.
 const sessionLives = `s.revoked_at IS NULL AND s.idle_expires_at > now() AND s.expires_at > now()`
 
-// These are the reasons why a sign-in fails.
+// These are the reasons why a session is not opened, or gets no new tokens.
 var (
 	// ErrPasswordChanged says that the password that was checked has been replaced.
 	ErrPasswordChanged = errors.New("accounts: the password has been changed")

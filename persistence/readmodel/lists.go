@@ -132,7 +132,7 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND (claimed_un
 	return done.RowsAffected() == 1, nil
 }
 
-// paidStatuses are the statuses of orders whose money may still go back as a whole.
+// paidStatuses are the statuses of orders that were paid and of whose money at least a part has not gone back.
 var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
 
 // PaidOrders lists at most limit of an event's orders that cost something and are paid, sorted by id. They begin

@@ -35,7 +35,7 @@ func isUnsettled(a *order.Attempt) bool {
 // order is in that order's record alone.
 func (w *Writer) upsertPayments() {
 	var statements []*paymentRows
-	times := make(map[string]int) // by reference
+	times := make(map[string]int) // how often a reference has come, by reference
 	for i := range w.orders {
 		o := &w.orders[i]
 		for j := range o.now.Attempts {

@@ -129,7 +129,7 @@ const (
 	Unknown   = "unknown"   // it names no order of the organization, several, one that has MaxPerAttempt receipts, or one that takes no more money (DetachOrder)
 )
 
-// State is a receipt with its state.
+// State is a receipt with the state that all receipts for its attempt give it.
 type State struct {
 	Receipt
 	State string

@@ -193,7 +193,7 @@ JOIN unnest(@writers::int[], @firsts::bigint[], @lasts::bigint[]) AS j(writer, f
 WHERE s.done_at IS NULL LIMIT 1`},
 }
 
-// ofJournal are asked of the database with the journal.
+// ofJournal are the reasons that are looked for in the database with the journal.
 var ofJournal = []reason{
 	{"the day is not indexed", `
 SELECT t.writer::text FROM tails t JOIN journal j ON j.writer = t.writer AND j.batch > t.batch WHERE j.day = @day LIMIT 1`},

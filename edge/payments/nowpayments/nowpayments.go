@@ -64,7 +64,7 @@ type Provider struct {
 	mu       sync.Mutex
 	coins    []Coin
 	coinsAt  time.Time
-	minimums map[string]minimum // by ticker; only for coins of the list
+	minimums map[string]minimum // by ticker; only of coins in the field coins
 }
 
 // minimum is the least amount of a payment in a coin, and when the provider said so.

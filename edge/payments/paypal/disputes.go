@@ -18,7 +18,7 @@ var disputes = map[string]psp.DisputeStatus{
 	"RESOLVED_WITH_PAYOUT":   psp.DisputeWon,
 	"CANCELED_BY_BUYER":      psp.DisputeWon,
 	"DENIED":                 psp.DisputeWon,
-	"NONE":                   psp.DisputeWon, // it ended without anybody's money
+	"NONE":                   psp.DisputeWon, // it ended, and neither side was paid
 }
 
 // openDisputes are the statuses of a dispute that is not resolved yet. They have no outcome.

@@ -158,7 +158,7 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 			s.ledger.Settle(t, ledger.Success, t.Created.Add(set.Span))
 		}
 		body := s.depositBody(t, depositStatus(t, s.cfg.Now()))
-		body["payment_id"] = strconv.FormatInt(t.ID, 10) // numbers everywhere else
+		body["payment_id"] = strconv.FormatInt(t.ID, 10) // a text here, as NOWPayments sends it; in all other answers a number
 		body["purchase_id"] = strconv.FormatInt(t.ID+7, 10)
 		until := paystack.Stamp(t.Created.Add(depositWindow))
 		maps.Copy(body, map[string]any{

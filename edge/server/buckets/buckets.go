@@ -201,8 +201,8 @@ type (
 // Names says what an operation's requests name, so that they can't be counted before they are read.
 type Names struct {
 	order  bool // an order, which is counted if a token opens it
-	holder bool // the checkout session
-	device bool // the device at a gate
+	holder bool // a checkout session
+	device bool // a device at a gate
 }
 
 // NamesIn finds out what requests of a type, a pointer to a struct, name.

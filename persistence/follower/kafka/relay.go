@@ -39,7 +39,7 @@ type Relay struct {
 	log        *slog.Logger
 	hash       kafkago.Hash
 	partitions []int           // 0, 1, 2 ...; nil when they must be looked up
-	orgs       map[int64]int64 // organization by event
+	orgs       map[int64]int64 // the number of the organization that owns an event, by the event's number
 	failures   atomic.Int64
 }
 

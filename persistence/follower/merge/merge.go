@@ -51,7 +51,7 @@ func (t *Tail) LastBatch() int64 {
 // one another.
 type Tails struct {
 	ByWriter map[int32]*Tail
-	Order    []int32 // writers, by number
+	Order    []int32 // the numbers of the writers, ascending
 	Facts    int     // number of facts in all Pending
 	seqs     map[int64]int64
 }

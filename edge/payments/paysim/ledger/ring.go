@@ -4,7 +4,7 @@ package ledger
 // about the order in which they were added.
 type ring[T any] struct {
 	base  int64 // the number of items[0]
-	items []*T  // nil where dropped
+	items []*T  // nil where an item was dropped
 	front int   // all items before this index are dropped
 	live  int
 }
