@@ -64,7 +64,7 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-const pathsTime = time.Minute // for the list of ShopPaths, which has up to 50,000 paths
+const pathsTime = time.Minute // how long ShopPaths may take; it lists up to 50,000 paths
 
 // ShopPaths lists the paths of at most limit pages that search engines may find: first the pages of events, in
 // the order of their starts, and then the pages of their organizers. Half of the paths are for events, because

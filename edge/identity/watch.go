@@ -178,8 +178,8 @@ func (w *Watch) readChanges(ctx context.Context) {
 		w.seen[n.ID] = began
 		w.forgetProofs(n.Subject)
 	}
-	// Only now do the changes before began count as seen, because every subject that was found has been
-	// forgotten.
+	// Only now do the changes before began count as seen, because the proofs of every subject that was
+	// found have been dropped.
 	w.changes.mu.Lock()
 	w.changes.checked = began
 	w.changes.mu.Unlock()

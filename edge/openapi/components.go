@@ -75,7 +75,7 @@ func (p *printer) addComponents() {
 	key := func(name, description string) {
 		c.WithParametersItem(name, openapi31.Parameter{
 			Name: "Idempotency-Key", In: openapi31.ParameterInHeader, Description: &description,
-			// No format: openapi-python-client would send an object that is no text.
+			// The schema has no format uuid, for which openapi-python-client would send an object that is no text.
 			Schema: map[string]any{"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
 		}.ToParameterOrRef())
 	}

@@ -51,7 +51,7 @@ func (m *Master) EntrySecret(event int64, drawn uint32, person uint64) (secret [
 // PaidSecret returns the secret of the entry for which somebody did a proof of work. It is derived from the
 // work, so that one proof of work makes one entry.
 func (m *Master) PaidSecret(work draw.Hash) (secret [draw.SecretSize]byte) {
-	copy(secret[:], m.signRoom("paid", 0, work[:])) // the hash names the event
+	copy(secret[:], m.signRoom("paid", 0, work[:])) // no event is named (0), because the hash depends on it already
 	return secret
 }
 
@@ -148,7 +148,7 @@ func (m *Master) DrawKey() ed25519.PrivateKey {
 // TestBeacon returns the random beacon for test deployments. Anybody with the master key can compute its rounds in
 // advance, so a draw with it proves nothing, and its statements say so.
 func (m *Master) TestBeacon() *draw.TestBeacon {
-	const genesis, period = 1_700_000_000, 3 // any time before the first draw; as often as quicknet
+	const genesis, period = 1_700_000_000, 3 // genesis may be any time before the first draw; the period is quicknet's
 	b, err := draw.NewTestBeacon(m.derive("test-beacon", 32), genesis, period)
 	if err != nil {
 		panic(err) // the seed is long enough

@@ -16,7 +16,7 @@ import (
 // operations take small bodies unless their row says otherwise, bodies that are not tiny share a
 // budget, and the read timeout frees the room of bodies that never came.
 const (
-	tinyBody   = 16 << 10  // bytes; needs no budget: total connections bound these
+	tinyBody   = 16 << 10  // bytes; such a body needs no budget, because the number of connections bounds their sum
 	bodyBudget = 256 << 20 // bytes announced within bodyWindow
 	bodyWindow = 6         // seconds; one more than the read timeout
 )

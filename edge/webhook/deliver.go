@@ -130,7 +130,7 @@ func (d *Deliverer) run() {
 				d.count()
 			}
 		})
-		// Leave the tables alone for at least as long as they just took.
+		// The loop leaves the tables alone for at least as long as this round of it took.
 		if !d.restUntil(began.Add(max(pace, 2*time.Since(began))), look.C) {
 			break
 		}

@@ -105,8 +105,8 @@ func (s *Store) ExchangeCode(ctx context.Context, code string, now time.Time, fo
 			}
 			k := form(e)
 			publicID, secret := draw(k.Environment)
-			// The code is the key's command. Its row is locked and marked below in the same transaction, so it
-			// makes no second key.
+			// The hash of the code is the command by which insertKey would know a repeat. There is none: findOpen has
+			// locked the code's row, and the update below marks the code as used.
 			if made, err = insertKey(ctx, tx, [16]byte(hash[:16]), k, publicID, secret); err != nil {
 				return err
 			}

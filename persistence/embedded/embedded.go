@@ -49,7 +49,7 @@ var defaults = map[string]string{
 	"unix_socket_permissions":   "0700",
 	"wal_compression":           "off",
 	"log_min_error_statement":   "panic", // statements carry buyers' data
-	"max_locks_per_transaction": "256",   // a schema per test, partitions per day
+	"max_locks_per_transaction": "256",   // one statement may lock many tables: the journal has partitions for each day, and each test a schema
 }
 
 // superuser is the one role of the private Postgres. It has all rights and no password, because

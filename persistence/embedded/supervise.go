@@ -69,7 +69,7 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 		if ctx.Err() != nil {
 			return nil
 		}
-		// Powers of two have no bit in common with their predecessor.
+		// The attempts 1, 2, 4, 8 and so on are logged: a power of two has no bit in common with its predecessor.
 		if attempt&(attempt-1) == 0 {
 			s.log.ErrorContext(ctx, "postgres did not start", slog.Int("attempt", attempt), slog.Any("error", err))
 		}
@@ -173,7 +173,7 @@ func (s *Server) release() {
 	if filepath.Dir(s.files.socket) != s.files.dir {
 		_ = os.Remove(s.files.socket) // a directory in /tmp, empty by now
 	}
-	_ = s.lock.Truncate(0) // no URL to attach to
+	_ = s.lock.Truncate(0) // removes the URL, to which others would attach
 	_ = s.lock.Close()
 }
 

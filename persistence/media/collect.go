@@ -98,8 +98,8 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	var found []int64
 	for _, c := range columns {
 		table, name := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize()
-		// A path that is the beginning of another path matches that one too. This may keep a file
-		// too long, but never too short.
+		// A path that is the beginning of another path matches that one too. So a file may
+		// be kept too long, but is never deleted too early.
 		has := `position('/media/' || id in r.` + name + `::text) > 0`
 		if c.Bytes {
 			has = `position(convert_to('/media/' || id, 'UTF8') in r.` + name + `) > 0`

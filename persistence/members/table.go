@@ -95,8 +95,8 @@ func Bury(ctx context.Context, conn db, dead map[string]int64, apart bool, log *
 	if len(dead) == 0 {
 		return 0, nil
 	}
-	// Several members may bury the same dead ones at the same time, so all of them lock the rows in the same
-	// order.
+	// Several members may bury the same dead members at the same time, so all of them lock the rows in the
+	// same order.
 	const (
 		locked = `
 WITH locked AS (

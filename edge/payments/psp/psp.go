@@ -118,7 +118,7 @@ type Outcome struct {
 // RefundRequest asks to send money back.
 type RefundRequest struct {
 	Key          string // ours, unique per refund; makes a repeat safe
-	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known to have failed
+	After        string // RefundOutcome.ID of the last attempt if it is known to have failed, so that another is sent; else empty
 	Reference    string // of the charge
 	ProviderID   string // of the charge, as Begin or an Outcome had it; if empty, we ask for it
 	Amount       int64  // minor units; 0 means all that is left, but Flutterwave refuses it

@@ -99,7 +99,7 @@ func RefundOnce(
 // These bound the lists of refunds that are read.
 const (
 	RefundsPerPage = 100
-	RefundPages    = 50 // of one charge; an order has at most 2,000 tickets
+	RefundPages    = 50 // most pages for one charge; an order has at most 2,000 tickets
 )
 
 // ByHand is the id of a refund that a person sends, because the provider makes none.

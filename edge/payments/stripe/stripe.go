@@ -64,7 +64,7 @@ var refundStatuses = map[string]psp.RefundStatus{
 // session is complete, and its money is on the way.
 type Provider struct {
 	client  *psp.Client
-	secrets []psp.Secret // of notices; two while one replaces the other
+	secrets []psp.Secret // the secrets of notices; there are two while one replaces the other
 }
 
 // New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.

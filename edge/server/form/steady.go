@@ -26,7 +26,7 @@ type Steady struct {
 	ended   bool  // all of the body has been read
 	now     func() time.Time
 	began   time.Time
-	second  int64           // since it began, of the newest count
+	second  int64           // the newest second that is counted; reading began in second 0
 	counts  [rateSpan]int64 // bytes that were read in each of the last seconds
 }
 

@@ -122,7 +122,8 @@ func (l *link) countPartitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	n, brokers, err := l.lookUpTopic(ctx)
-	// The first part that looks makes the topic. If two do so at once, Kafka refuses the second, and both look again.
+	// The first relay or consumer that looks makes the topic. If two do so at once, Kafka refuses the second, and both
+	// look again.
 	if errors.Is(err, kafkago.UnknownTopicOrPartition) {
 		if err = l.createTopic(ctx, min(l.cfg.Replication, brokers)); err == nil {
 			n, _, err = l.lookUpTopic(ctx)
@@ -159,7 +160,7 @@ func (l *link) createTopic(ctx context.Context, replication int) error {
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(l.cfg.Retention.Milliseconds(), 10)},
 			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(maxMessage)},
-			// One replica may be away, if there are enough of them.
+			// Where there are two replicas or more, one of them may be away.
 			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, replication-1))},
 		},
 	}}})

@@ -47,7 +47,7 @@ func (p *partition) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		// After a while without an error, the trouble is a new one: the pauses are short again.
+		// After a while without an error, an error has a new cause, so the pauses begin short again.
 		if time.Since(began) > longPause {
 			wait = firstPause
 		}
