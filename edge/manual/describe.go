@@ -62,7 +62,7 @@ type input struct {
 	In    string // path, query or header
 }
 
-// shownAnswer is one successful answer.
+// shownAnswer is a successful answer of an operation, as the operation's page shows it.
 type shownAnswer struct {
 	Status, Text string
 	// Types has the content types of an answer that is not JSON.

@@ -43,7 +43,7 @@ const (
 	writeTimeout   = 10 * time.Second // for sending an answer
 	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
 	headerBytes    = 8 << 10
-	bodyBytes      = 8 << 20 // of a row that asks for more than route.DefaultBody
+	bodyBytes      = 8 << 20 // the largest body of a row that asks for more than route.DefaultBody
 	defaultPerPeer = 4096    // open connections of one address
 	defaultTotal   = 20_000  // open connections of all clients
 )

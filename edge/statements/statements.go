@@ -45,7 +45,7 @@ var ErrDay = errors.New("day before 2000 or after 2099")
 // ErrFormat says that a file is no statement that we can read.
 var ErrFormat = errors.New("not a bank statement that we read")
 
-// Line is money that came in.
+// Line is an entry of a statement: money that came in.
 type Line struct {
 	// ID is the same whenever the line is read again, also from another statement of the same
 	// format. It is a hash of the bank's own reference or else of the line, and of how many equal

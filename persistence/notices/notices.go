@@ -79,7 +79,7 @@ type pruneArgs struct{}
 // Kind names the job.
 func (pruneArgs) Kind() string { return "payment_notice_prune" }
 
-// Store is the table.
+// Store keeps notices in their table, and queues the jobs that act on them.
 type Store struct {
 	pool *pgxpool.Pool
 	jobs *river.Client[pgx.Tx] // only inserts

@@ -74,7 +74,8 @@ func wordsOf(s string) []string {
 type searched struct {
 	search string // a tsvector of its words, the words of its title the heaviest (A)
 	words  string // the words of search, as a text
-	// What filters look in, folded.
+	// title (with the short description), city and venue are the texts that filters look in, folded as a filter's
+	// own text is.
 	title, city, venue string
 }
 
