@@ -175,7 +175,7 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil { // the client has gone, or the request has taken too long: that says nothing of the image
+		if ctx.Err() != nil { // the request has taken too long, or the node stops: that says nothing of the image
 			return nil, ctx.Err()
 		}
 		if within.Err() != nil {

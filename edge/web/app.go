@@ -55,8 +55,8 @@ const (
 // body.
 type Built struct{ before, middle, end []byte }
 
-// ReadBuilt reads a page of the build by its name. A page without the two marks is an error: the
-// server could write nothing into it.
+// ReadBuilt reads a page of the build by its name. A page without the marks <!--head--> and
+// <!--body--> is an error: the server could write nothing into it.
 func ReadBuilt(entry string) (*Built, error) {
 	page, err := dist.ReadFile("dist/entries/" + entry)
 	if err != nil {

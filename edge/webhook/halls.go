@@ -109,7 +109,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 			timer.Stop()
 		}
 		if ctx.Err() != nil {
-			return nil, err // the caller has run out of time, which says nothing about the map
+			return nil, err // the caller's own context has ended, which says nothing about the map
 		}
 		// Not wrapped: a wrapped deadline error would be mistaken for an outage of the database.
 		err = fmt.Errorf("webhook: the seat map of event %d: %v", number, err) //nolint:errorlint // the cause must not count as one that may pass

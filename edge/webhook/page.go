@@ -89,7 +89,7 @@ func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 		}
 		what := s.sendAttempt(a)
 		if s.d.ctx.Err() != nil {
-			return // the attempt was cut off: its result is unknown
+			return // the attempt may have been cut off, so its result is unknown
 		}
 		r := s.d.judgeAnswer(a, what)
 		s.d.metrics.countAttempt(a, what, &r)
