@@ -32,7 +32,7 @@ type ask struct {
 }
 
 // askActor sends a client's command and repeats it, under the same id, until it is
-// answered or the client gives up.
+// answered or the client gives up. A repeat brings the record that its order has by then.
 func (s *Sim) askActor(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply)) {
 	a := &ask{to: to, cmd: cmd, at: s.Now(), limit: limit, done: done}
 	if s.Healed() {
@@ -47,6 +47,9 @@ func (s *Sim) askActor(to engine.Ref, cmd engine.Command, limit int, done func(e
 func (s *Sim) sendTry(a *ask) {
 	if a.answered || a.limit > 0 && a.tries >= a.limit {
 		return
+	}
+	if a.tries > 0 {
+		a.cmd = s.script.RenewRecord(a.to.Home, a.cmd)
 	}
 	a.tries++
 	n := a.tries

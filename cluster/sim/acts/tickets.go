@@ -150,3 +150,21 @@ func (s *Script) wantBack(sh *show, o *order.Order) {
 		}
 	})
 }
+
+// RenewRecord returns a command that brings the record of an order with the record of now, because the edge reads the
+// order anew when a client repeats a request. It returns other commands as they are. A ledger that has forgotten the
+// order answers a record from before a ticket was passed on with UNAVAILABLE, however often it comes.
+func (s *Script) RenewRecord(event int64, cmd engine.Command) engine.Command {
+	switch c := cmd.(type) {
+	case ledger.AskRefund:
+		c.Record = s.truth.Order(event, c.Order)
+		return c
+	case ledger.DecideRefund:
+		c.Record = s.truth.Order(event, c.Order)
+		return c
+	case ledger.Reschedule:
+		c.Record = s.truth.Order(event, c.Order)
+		return c
+	}
+	return cmd
+}
