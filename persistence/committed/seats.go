@@ -196,8 +196,9 @@ func (m *SeatMap) awaitAgain() (watched bool) {
 	return !m.gone
 }
 
-// replaceAll replaces everything by the actor's answer. Watchers of the same layout see which seats
-// have changed. If the layout is another one, they see the map as a whole (Watcher.Take).
+// replaceAll replaces everything by the actor's answer. If the layout and the types are the same, watchers see which
+// seats have changed; otherwise they see the map as a whole (Watcher.Take). The caller has locked the map and wakes the
+// watchers.
 func (m *SeatMap) replaceAll(v *seatmap.Map) {
 	if m.layout == nil || v.Layout == nil || m.layout.Map != v.Layout.Map || m.layout.Version != v.Layout.Version {
 		m.version++
@@ -207,6 +208,10 @@ func (m *SeatMap) replaceAll(v *seatmap.Map) {
 		}
 		m.indexSeats()
 	}
+	if types := typesOf(v); !slices.Equal(m.types, types) {
+		m.version++
+		m.types = types
+	}
 	for i, was := range m.states {
 		if now := v.State(i); now != was {
 			m.states[i] = now
@@ -215,18 +220,22 @@ func (m *SeatMap) replaceAll(v *seatmap.Map) {
 			}
 		}
 	}
-	m.types = nil
+}
+
+// typesOf returns the ticket types that a map's sections are sold as, in the order of the sections; 0: not for sale.
+func typesOf(v *seatmap.Map) []int64 {
 	if v.Layout == nil {
-		return
+		return nil
 	}
-	m.types = make([]int64, len(v.Layout.Sections))
+	types := make([]int64, len(v.Layout.Sections))
 	for i, section := range v.Layout.Sections {
 		for _, p := range v.Prices {
 			if p.Section == section.ID {
-				m.types[i] = p.Type
+				types[i] = p.Type
 			}
 		}
 	}
+	return types
 }
 
 // observeFacts applies committed facts and wakes the watchers, or collects the facts while the actor's answer is awaited,

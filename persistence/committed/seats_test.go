@@ -42,3 +42,30 @@ func TestAForgottenMapIsNotWatched(t *testing.T) {
 	_, ok = again.Watch(func() {})
 	require.True(t, ok)
 }
+
+// TestPricesThatWereMissed has a watched map loaded again with other prices, after the fact that changed them was
+// missed. The watcher is woken and takes the whole map; if nothing was changed it sleeps on.
+func TestPricesThatWereMissed(t *testing.T) {
+	t.Parallel()
+	s := committed.NewSeats(1)
+	load := func(position uint64, typ int64) *committed.SeatMap {
+		m, err := s.Load(1, func() (*seatmap.Map, error) {
+			v := &seatmap.Map{Layout: &seatmap.Layout{Version: 1, Sections: []seatmap.Section{{ID: "stalls"}}}, Position: position}
+			v.Prices = []seatmap.SectionPrice{{Section: "stalls", Type: typ}}
+			return v, nil
+		})
+		require.NoError(t, err)
+		return m
+	}
+	woken := 0
+	w, ok := load(1, 7).Watch(func() { woken++ })
+	require.True(t, ok)
+	for position, typ := range []int64{7, 8} {
+		s.Retain(func(int64) bool { return false })
+		load(uint64(position+2), typ) //nolint:gosec // a few
+		require.Equal(t, position, woken)
+	}
+	_, _, view, another := w.Take(false)
+	require.True(t, another)
+	require.Equal(t, []int64{8}, view.Types)
+}
