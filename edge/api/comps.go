@@ -36,7 +36,7 @@ type ImportedTickets struct {
 	Errors   []SkippedRow `json:"errors" description:"The rows that were skipped, each with the reason."`
 }
 
-// SkippedRow is a row of a file whose person got no ticket, with the reason.
+// SkippedRow is a row of the file for which no ticket was made, with the reason.
 type SkippedRow struct {
 	Row    int    `json:"row" description:"The number that a spreadsheet shows beside the row, blank rows counted: the names of the columns are row 1."`
 	Reason string `json:"reason" enum:"INVALID_EMAIL,INVALID_NAME,DUPLICATE" description:"What is wrong with it; DUPLICATE is the e-mail of an earlier row."`

@@ -38,7 +38,7 @@ type Terms struct {
 	DoorsAt          int64 // unix milliseconds at which the doors open or, if nothing says so, the event begins
 	Capacity         int64
 	IDCheck          bool
-	RotatingOnly     bool // whether gates refuse codes that don't rotate
+	RotatingOnly     bool // whether gates refuse scanned codes that don't rotate (printed ones, and door codes); typed codes are accepted
 	OfflineDoorCodes bool // whether devices recognize door codes without a network
 	Exits            bool // whether gates let holders out, and in again
 	InsideLimit      int64

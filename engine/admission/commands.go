@@ -128,7 +128,7 @@ type Roster struct {
 	Opens        []int64         // when the groups begin to admit, unix milliseconds; empty if nothing is booked
 	Closes       []int64         // when the groups cease to admit; 0: when the event does
 	DoorCodes    bool            // whether offline gates may know door codes
-	RotatingOnly bool            // whether gates refuse codes that don't rotate
+	RotatingOnly bool            // whether gates refuse scanned codes that don't rotate (printed ones, and door codes); typed codes are accepted
 	Exits        bool            `cbor:",omitempty"` // whether gates let holders out and in again
 	Versions     map[uint32]byte // versions of the holders of tickets that have changed hands, by serial
 	// Rescheduled says when those tickets admit that were moved to another date than their group's.

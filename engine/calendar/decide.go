@@ -188,8 +188,11 @@ func (c *Config) Closed(date keeper.Day) bool {
 	return slices.Contains(c.ClosedDates, date) || slices.Contains(c.ClosedWeekdays, int(date.Weekday()))
 }
 
-// refuseUnits checks the capacities and, except for late money and orders of the organization, the limits of
-// one customer. It counts the earlier bookings of the same line, and leaves out what the order gives back.
+// refuseUnits returns the reason why the i-th booking can't be reserved, or nil. It counts the bookings before it
+// too, of all lines of the order, and leaves out what the order gives back. It checks the capacities of the date
+// and the slot, but only the slot's for a ticket that moves within its date. It checks the limits of one
+// customer, except for late money, for orders of the organization, for offers to the waitlist and for a ticket
+// that moves within its date.
 func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engine.Refusal {
 	b, conf := &l.Bookings[i], s.config
 	onDate := func(o *keeper.Booking) bool { return o.Date == b.Date && !o.Within }

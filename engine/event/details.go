@@ -53,7 +53,7 @@ type Details struct {
 	OrderWindow  int64           `cbor:"35,keyasint"` // milliseconds that a pending order lives
 	IDCheck      bool            `cbor:"36,keyasint,omitempty"`
 	Velocity     velocity.Limits `cbor:"37,keyasint,omitempty"`
-	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // whether gates refuse codes that don't rotate
+	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // whether gates refuse scanned codes that don't rotate (printed ones, and door codes); typed codes are accepted
 	// OfflineDoorCodes says that devices at gates recognize door codes without a network.
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 	// NoRescheduling says that nobody may move a ticket to another date.

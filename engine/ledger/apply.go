@@ -297,9 +297,9 @@ func (b *Book) applyElapsed(f *Elapsed) {
 	}
 }
 
-// applyActed takes as many entries as the fact counts off the heads of sendDue, returnDue and expired. It puts an order
-// back, to be looked at later, if keepers still have to acknowledge its end, its returns or its moves, or if it is
-// still unpaid.
+// applyActed removes from the heads of sendDue, returnDue and expired as many entries as the fact says. It puts
+// an order back, to be looked at later, if keepers still have to acknowledge its end, its returns or its moves,
+// or if it is still unpaid.
 func (b *Book) applyActed(f *Acted) {
 	for _, o := range b.sendDue.Pop(f.Settling) {
 		if !b.settling[o.ID].Empty() {

@@ -1,6 +1,6 @@
 package seatmap
 
-// makeRecord returns the map's record.
+// makeRecord describes the map and counts its seats by status. Without a map it has only the ref.
 func (s *State) makeRecord() *Record {
 	r := &Record{Ref: s.ref}
 	if s.plan == nil {

@@ -119,8 +119,8 @@ func (s *Stock) makeRoom(ref engine.Ref) {
 	}
 }
 
-// Retain forgets the ticket types of all events except those that keep returns true for. Their
-// facts no longer reach this node.
+// Retain forgets the ticket types of all events except those that keep returns true for. Facts of the forgotten
+// types no longer reach this node.
 func (s *Stock) Retain(keep func(event int64) bool) {
 	s.missed.Add(1)
 	for ref := range s.left.All() {

@@ -77,7 +77,7 @@ func (s *Store) WriteToOrganization(ctx context.Context, t *Thread, m *Message, 
 		}
 		const open = `
 INSERT INTO message_threads (buyer, org, event, ticket, status) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET last = message_threads.last RETURNING id` // the update only locks the row
+ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET last = message_threads.last RETURNING id` // the update changes nothing: it locks the row, and makes RETURNING give the id of a thread that exists
 		if err := tx.QueryRow(ctx, open, t.Buyer, t.Org, t.Event, t.Ticket, ThreadOpen).Scan(&m.Thread); err != nil {
 			return err
 		}

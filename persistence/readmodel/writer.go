@@ -353,7 +353,8 @@ func (w *Writer) update() error {
 }
 
 // updateScanned queues what the gates did with tickets, for each ticket only the last. A ticket that was refunded
-// stays refunded, even if a device without a network reports later that it was let in before.
+// keeps that status and gets only the time and the gate, for example if a device without a network reports late
+// that it let somebody in before.
 func (w *Writer) updateScanned() {
 	if len(w.scans) == 0 {
 		return

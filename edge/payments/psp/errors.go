@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine"
 )
 
-// These are the reasons why a call failed. Match with errors.Is.
+// These are the reasons why a call failed or a notice was refused.
 var (
 	ErrNotConfigured      = errors.New("not configured")
 	ErrTimeout            = errors.New("no answer in time")
