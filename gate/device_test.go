@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,16 +17,27 @@ import (
 // service answers the requests of a device as the service does, from what the test sets.
 type service struct {
 	manifest Manifest
-	requests []string // the ids of the scans that it has judged
-	away     func()   // makes the service take no more connections
-	dies     bool     // whether the service dies once it has judged a scan, before its answer
+	away     func() // makes the service take no more connections
+	dies     bool   // whether the service dies once it has judged a scan, before its answer
+
+	mu       sync.Mutex // a service that dies may still be noting a request when the device has given up
+	requests []string   // the ids of the scans that it has judged
+}
+
+// judged returns the ids of the scans that the service has judged.
+func (s *service) judged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
 }
 
 // ServeHTTP answers with the manifest, or lets everybody in.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var data any = s.manifest
 	if r.Method == http.MethodPost {
+		s.mu.Lock()
 		s.requests = append(s.requests, r.Header.Get("Idempotency-Key"))
+		s.mu.Unlock()
 		data = map[string]string{"status": Success}
 		if s.dies {
 			s.away()
@@ -118,8 +131,8 @@ func TestAnswerThatIsNotStored(t *testing.T) {
 	v, err := d.Scan(t.Context(), guest, false)
 	require.NoError(t, err)
 	require.Equal(t, Verdict{Status: Success}, v)
-	require.Len(t, s.requests, 3)
-	require.Equal(t, []string{s.requests[0], s.requests[0], s.requests[0]}, s.requests)
+	require.Len(t, s.judged(), 3)
+	require.Equal(t, []string{s.judged()[0], s.judged()[0], s.judged()[0]}, s.judged())
 	require.NoError(t, d.Close())
 	require.Equal(t, Counts{Admitted: 1}, open().Counts())
 }
@@ -156,9 +169,9 @@ func TestRequestIsUsedUntilItIsAnswered(t *testing.T) {
 	d.cfg.Now = func() time.Time { return time.Unix(1_800_000_060, 0) }
 	_, err = d.Scan(t.Context(), guest, false)
 	require.NoError(t, err)
-	require.Len(t, s.requests, 3)
-	require.Equal(t, s.requests[0], s.requests[1])
-	require.NotEqual(t, s.requests[1], s.requests[2])
+	require.Len(t, s.judged(), 3)
+	require.Equal(t, s.judged()[0], s.judged()[1])
+	require.NotEqual(t, s.judged()[1], s.judged()[2])
 }
 
 // TestServiceThatDiesBeforeItsAnswer loses the answer to a scan because the service dies. The connection was kept from an
@@ -172,5 +185,5 @@ func TestServiceThatDiesBeforeItsAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Verdict{Status: Success}, v)
 	require.Equal(t, Counts{Admitted: 1, AdmittedAlone: 1, Unanswered: 1, Waiting: 1}, d.Counts())
-	require.Equal(t, []string{d.waiting[0].Request}, s.requests)
+	require.Equal(t, []string{d.waiting[0].Request}, s.judged())
 }
