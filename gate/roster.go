@@ -194,8 +194,8 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decideCode returns the verdict on a code that is shown at a time, without asking the service. It
-// changes nothing.
+// decideCode returns the verdict on a code that is shown at a time, without asking the service. A code that the
+// roster does not know is Undecided. It changes nothing.
 func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {

@@ -57,7 +57,7 @@ type Env struct {
 	// SnapshotEvery is how many facts may follow a small snapshot before the next one.
 	SnapshotEvery int64
 	Fenced        *atomic.Int64 // counts activations that End is told were fenced
-	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
+	Unfounded     *atomic.Int64 // counts snapshots that were passed over: damaged, or contradicted by the journal
 }
 
 // Actor is the actor of the library (protoactor-go) that hosts an activation.

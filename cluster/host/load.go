@@ -44,14 +44,14 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 }
 
 var (
-	// errUnfounded says that a snapshot contains facts that the journal does not have.
+	// errUnfounded says that a snapshot is damaged, or contains facts that the journal does not have.
 	errUnfounded = errors.New("host: the journal contradicts the snapshot")
 	// errBeheaded says that the facts of a stream are only in a snapshot that can't be used.
 	errBeheaded = errors.New("host: no snapshot is usable, and the journal no longer has the facts")
 )
 
-// replay reads the state from the latest snapshot and applies the facts after it. If the journal contradicts a
-// snapshot, it logs that and takes the one before it, and in the end all facts. If there are none then, the journal has
+// replay reads the state from the latest snapshot and applies the facts after it. If a snapshot is damaged, or the journal contradicts
+// it, replay logs that and takes the one before it, and in the end all facts. If there are none then, the journal has
 // dropped them, because a stream with a snapshot has had facts. The error is errBeheaded: an empty state would hide
 // that.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {

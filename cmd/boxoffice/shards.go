@@ -77,9 +77,9 @@ func (at *opened) listed() int {
 	return len(at.pools)
 }
 
-// check makes sure that the databases belong to the deployment's journal and that each is in its
-// place in the list. A tool would otherwise read another deployment's shard and report faults that
-// are none.
+// check refuses databases that do not belong to the deployment's journal, and a list with a wrong number or order
+// of them. A tool would otherwise read another deployment's shard and report faults that are none. A shard that
+// does not answer is no error: its valve is shut, and nobody has checked it.
 func (at *opened) check(ctx context.Context) error {
 	listed := at.listed()
 	// The number of databases is checked first: with a wrong number no place in the list means

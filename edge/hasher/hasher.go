@@ -262,7 +262,8 @@ func serve(in io.Reader, out io.Writer, memory uint32) error {
 	return nil
 }
 
-// answerRequests answers requests until reading or writing fails. It returns io.EOF at the end of the input.
+// answerRequests answers requests until reading or writing fails, or a request is too large. It returns io.EOF at
+// the end of the input.
 func answerRequests(in io.Reader, out io.Writer, memory uint32) error {
 	r := bufio.NewReader(in)
 	var sizes [8]byte

@@ -23,8 +23,9 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// These are the parameters of one-time codes (RFC 6238) and recovery codes (docs/rules.md,
-// Credentials). Authenticator apps expect the step, the length and SHA-1 as they are.
+// These are the parameters of one-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
+// Authenticator apps expect steps of 30 s, and also six digits and SHA-1, which the calls of the otp packages
+// below name. These must not change.
 const (
 	otpStep       = 30     // seconds
 	otpSkew       = 1      // steps that a device's clock may be off by

@@ -4,7 +4,7 @@
 // The official SDK implements the protocol. This package owns what the SDK serves: the tools, one
 // for each row of the route table that takes and answers JSON (but none for the rows of payment providers), the prompts
 // that name tools, the resources, and which tools and prompts a caller is shown. It carries no operation out. Package
-// edge/server, the only caller, handles each tool call like an HTTP request for the operation
+// edge/server, to which all messages come, handles each tool call like an HTTP request for the operation
 // (Caller.Perform), so that the row's limits, scopes and idempotency apply. A Server is made once,
 // may be used by several goroutines and has nothing to stop.
 package mcp

@@ -22,8 +22,8 @@ type Group struct {
 	Rows    []Op
 }
 
-// Table returns the completed rows of the groups. A row that does not say otherwise is answered
-// with 200, and a write that names no Idempotency is replayed.
+// Table returns the rows of the groups, completed: with what each takes from its group, with the status 200 if
+// the row names none, and with the Idempotency Replay if it is a write that names none (completeRow).
 func Table(groups ...Group) []Op {
 	var ops []Op
 	for i := range groups {

@@ -151,9 +151,9 @@ func (s *shownRoom) tellRoom(r *Room) {
 	s.tellSale(q)
 }
 
-// tellJoining fills in whether and how a visitor can join. Nobody joins while the visitor has to open the
-// mailed link, or if the room accepts nobody any more, or if it is not open yet. Otherwise the page has a form,
-// or says why joining needs scripts.
+// tellJoining fills in whether and how a visitor can join. The visitor can't while the mailed link has yet to be
+// opened, if the room accepts nobody any more, or before registration begins (the state announced). In every
+// other state, also before the room opens, the page has a form, or says why joining needs scripts.
 func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {

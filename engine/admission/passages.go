@@ -111,7 +111,9 @@ func (tr *trail) findContradicted(p *passage) (other *passage) {
 	return other
 }
 
-// withPassage returns the trail with one more passage. A scan that is there already changes nothing.
+// withPassage returns the trail with one more passage. A scan that is there already changes nothing. A passage
+// that is older than the forgotten ones is added as a copy with the time of the last of those, so p itself may
+// not be in the trail: findScan finds the one that is.
 func (tr *trail) withPassage(p *passage) *trail {
 	if tr.findScan(p.Key) != nil {
 		return tr

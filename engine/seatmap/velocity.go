@@ -128,7 +128,7 @@ func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	p.add(network, int64(seats), max(at, p.newest*slotSpan))
 }
 
-// add counts seats of a network.
+// add counts seats of a network in the slot of a time, or in its newest slot if that is later.
 func (p *pace) add(network uint64, seats, at int64) {
 	one, known := p.by[network]
 	if !known {

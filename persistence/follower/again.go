@@ -131,8 +131,10 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 	return nil
 }
 
-// tellAgain makes the attempts that were asked for at one stream, in the order of its facts. Rows that another
-// node has locked, because it makes the same attempts, are left out.
+// tellAgain makes the attempts that were asked for at one stream, in the order of its facts, and notes how each
+// ended. For a follower with forget it rebuilds the stream's rows from the first fact on instead (rebuildStream),
+// or gives up if the journal no longer has that fact. Requests that another node has locked, because it makes the
+// same attempts, are left out.
 func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, stream int64) error {
 	const mine = `
 SELECT seq, last_seq, aggregate FROM set_aside WHERE follower = $1 AND stream_id = $2 AND retry ORDER BY seq FOR UPDATE SKIP LOCKED`

@@ -28,7 +28,7 @@ INSERT INTO journal (writer, batch, day, streams, epochs, firsts, lasts, ends, f
 SELECT writer, $2::bigint, $3::date, $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::int[], $9::bytea
 FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 
-	// The first attempt finds a row of its own only if an invariant is broken, and fails then.
+	// The first attempt finds a row with its number only if an invariant is broken, and it fails then.
 	// Later attempts may find the row that an earlier one left.
 	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 

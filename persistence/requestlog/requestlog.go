@@ -126,8 +126,10 @@ func (l *Log) run(ctx context.Context) {
 	}
 }
 
-// writeQueued writes the entries that are queued now, and what is kept of those that failed. If the disk is full or the
-// batch fails, the entries are dropped and counted. The end of ctx does not cut a batch off; a batch has writeTime.
+// writeQueued writes the entries that are queued now, and before them what is kept of requests that failed
+// (writeFailures). If the disk is full, or the entries can't be written, they are dropped and counted. If only
+// the failures can't be written, that is logged. The end of ctx does not cut the writing off: each of its three
+// steps has writeTime instead (sealing the failures, copying them, copying the entries).
 func (l *Log) writeQueued(ctx context.Context) {
 	entries := make([]Entry, len(l.queue))
 	if len(entries) == 0 {
