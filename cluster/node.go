@@ -58,7 +58,7 @@ type Config struct {
 	// Observe sees facts as they are committed: this node's, and the facts of followed events, which
 	// come without writer and number. It must not block.
 	Observe func(*journal.Batch)
-	// Missed is called when facts may have been missed. kept returns true for events of which none was missed.
+	// Missed is called when facts may have been missed. kept returns true for an event if none of its facts was missed.
 	// Missed must not block.
 	Missed func(kept func(event int64) bool)
 

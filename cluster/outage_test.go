@@ -48,7 +48,7 @@ func (a *absent) Append(e *journal.Entry) {
 	a.Journal.Append(e)
 }
 
-// withholding is a journal of two databases, of which the one with event 42 gives no answer.
+// withholding is a journal of two databases. The one that has event 42 gives no answer.
 type withholding struct {
 	journal.Journal
 	away    chan struct{} // closed once that is known

@@ -246,7 +246,7 @@ func TestTooLargeAHello(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	defer far.Close()
-	go func() { _, _ = far.Write([]byte{0, 16, 0, 0, frameHello}) }() // 1 MB, of which nothing comes
+	go func() { _, _ = far.Write([]byte{0, 16, 0, 0, frameHello}) }() // announces 1 MB and sends nothing of it
 	l := newLink(near)
 	_, err := l.readHello(bufio.NewReader(near), "a", "")
 	require.ErrorIs(t, err, errFrame)

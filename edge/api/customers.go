@@ -62,8 +62,7 @@ type Customer struct {
 	Name   *string        `json:"name" description:"The name of the last order that had one; null if none had."`
 	Totals CustomerTotals `json:"totals" description:"What the customer's orders and tickets come to."`
 	Tags   []string       `json:"tags" description:"The tags of all tickets that they hold, sorted."`
-	// The times are of the orders that the customer bought, and of those that have a ticket of which the customer is
-	// the holder.
+	// These are the times of orders that the customer bought, or in which the customer holds a ticket.
 	FirstOrderAt time.Time `json:"firstOrderAt" description:"When the first order was completed that they bought or hold tickets of."`
 	LastOrderAt  time.Time `json:"lastOrderAt" description:"When the last such order was completed."`
 }

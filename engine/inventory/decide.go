@@ -93,8 +93,8 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 
 // decideResize sets the type's quantity to its number of seats, or makes the type unseated again. A
 // type that becomes unseated keeps its quantity until the organizer changes it, or gets what is
-// taken if that is more. Each Resize is acknowledged by ResizeSeen; that of a type that is not created yet is
-// refused instead, and the seat map repeats it.
+// taken if that is more. Each Resize is acknowledged by ResizeSeen. If the type
+// is not created yet, the Resize is refused instead, and the seat map repeats it.
 func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the seat map repeats the size
