@@ -168,6 +168,7 @@ func TestSeedsThatWereRed(t *testing.T) {
 		2000000006743: "a writer was opened where a shard had been, and its number was given again where the shard is: the follower took that one for read",
 		803647383543:  "a node whose valve was late closed the dead's writers where a shard had been: those where the shard is stayed open, and the burial was over",
 		2300000100967: "a person asked without end with the record of an order from before a ticket was passed on, and did not read it again",
+		2300000127919: "a ticket whose money had gone back was let in by a node whose clock was behind that of the node which paid",
 		2000000000777: "the world's follower went on by a connection that had been cut, and did not read its positions again",
 	} {
 		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)

@@ -29,7 +29,7 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	if !c.Request.ID.Zero() {
 		request = &c.Request
 	}
-	verdict := t.judgeScan(c, terms, at)
+	verdict := t.judgeScan(c, terms, t.afterEnds(c.Ticket, terms, at))
 	if t.needsTrail(c, verdict, terms) {
 		return t.decidePassage(c, terms, at, request)
 	}
@@ -174,6 +174,19 @@ func (t *Tickets) answerScan(r *engine.Request, at int64, ticket uint32, status,
 			return
 		}
 	}
+}
+
+// afterEnds returns the time at which a scan is judged that is made now: at, or later if the event's node has noted the
+// end of the ticket or of the event with a later time. Another node's clock may be behind that time, and what has
+// ended must not admit anybody until that clock gets there.
+func (t *Tickets) afterEnds(ticket uint32, terms *Terms, at int64) int64 {
+	if terms.isOver() {
+		at = max(at, terms.ChangedAt)
+	}
+	if t.rows.has(ticket) {
+		at = max(at, t.rows.endOf(ticket))
+	}
+	return at
 }
 
 // judgeScan returns the verdict on a scan, by the state of things at a time in unix milliseconds.

@@ -97,11 +97,18 @@ func (c *columns) markRefunded(serial uint32, at int64) {
 	c.endedAt.Set(int(serial)-1, at)
 }
 
+// endOf returns when a ticket was refunded, or 0 if it was not or if the time is unknown.
+func (c *columns) endOf(serial uint32) int64 {
+	if i := int(serial) - 1; i < c.endedAt.Len() {
+		return c.endedAt.At(i)
+	}
+	return 0
+}
+
 // hadEnded reports whether a ticket had ended at a time. A ticket that ended at an unknown time counts as ended
 // before it.
 func (c *columns) hadEnded(serial uint32, at int64) bool {
-	i := int(serial) - 1
-	return isEnded(c.status.At(i)) && (i >= c.endedAt.Len() || at >= c.endedAt.At(i))
+	return isEnded(c.status.At(int(serial)-1)) && at >= c.endOf(serial)
 }
 
 // wasAdmitted reports whether a ticket was checked in, even if it was refunded later.

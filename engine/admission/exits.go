@@ -34,11 +34,8 @@ func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
 // each other with it than without it: somebody would come in who is inside, or go out who is not.
 func judgePassing(tr *trail, c Scan, at int64) *passing {
 	// The scan is placed among all passages, because a device may report it later than others that happened after it.
-	p := &passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key}
-	w := &passing{scan: c, trail: tr.withPassage(p), passage: p}
-	if known := w.trail.findScan(p.Key); known != nil {
-		w.passage = known
-	}
+	w := &passing{scan: c}
+	w.trail, w.passage = tr.withPassage(&passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key})
 	denied := w.trail.countConflicts() > tr.countConflicts()
 	switch {
 	case denied && c.Out:

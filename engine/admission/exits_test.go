@@ -174,6 +174,47 @@ func TestUndoPassages(t *testing.T) {
 	require.Equal(t, engine.NotCheckedIn, d.Reply.(*engine.Refusal).Code)
 }
 
+// TestScanAfterTheEnd scans tickets at a node whose clock is behind that of the node which noted their end or the
+// event's: what has ended admits nobody. A device that reports a scan from before the end is believed.
+func TestScanAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	at := counting.DoorsAt
+	for _, exits := range []bool{false, true} {
+		for name, end := range map[string]struct {
+			terms Terms
+			want  string
+		}{
+			"refunded":  {Terms{}, ScanCancelled},
+			"cancelled": {Terms{Cancelled: true, ChangedAt: at + 60_000}, ScanCancelled},
+			"completed": {Terms{Completed: true, ChangedAt: at + 60_000}, ScanExpired},
+		} {
+			tickets, terms := threeTickets(), end.terms
+			terms.Exits, terms.DoorsAt, terms.Capacity = exits, counting.DoorsAt, -1
+			if name == "refunded" {
+				tickets.rows.markRefunded(1, at+60_000)
+			}
+			d := tickets.decideScan(Scan{Ticket: 1, Gate: "North", Device: "a"}, &terms, at)
+			require.Equal(t, end.want, d.Reply.(*ScanReply).Status, "%s, exits %t", name, exits)
+			early := []BatchScan{{Ticket: 1, Gate: "North", Device: "b", At: at, Request: engine.Request{ID: engine.ID{1}}}}
+			d = tickets.decideBatch(ScanBatch{Scans: early}, &terms, at)
+			require.Equal(t, ScanSuccess, d.Reply.(*BatchReply).Results[0].Status, "%s, exits %t", name, exits)
+		}
+	}
+}
+
+// TestLateRepeat has a device without idempotency keys repeat a scan that was forgotten, because its clock was set
+// back: the answer names the passage that the scan repeats.
+func TestLateRepeat(t *testing.T) {
+	t.Parallel()
+	tr := &trail{Ticket: 1, Before: &passage{At: 5_000, Gate: "North", Device: deviceHash("a")}, Until: 5_000}
+	w := judgePassing(tr, Scan{Ticket: 1, Gate: "North", Device: "a"}, 4_000)
+	require.Contains(t, w.trail.Passages, w.passage)
+	require.Same(t, tr.Before, w.standsBefore())
+	w = judgePassing(tr, Scan{Ticket: 1, Gate: "South", Device: "b"}, 4_000)
+	require.Equal(t, verdictInside, w.verdict)
+	require.Same(t, tr.Before, w.trail.findContradicted(w.passage))
+}
+
 // TestUndoneThenRefunded has a device tell late of a scan of a ticket whose first admission was taken back, and whose
 // money went back since. When it was scanned the ticket was good.
 func TestUndoneThenRefunded(t *testing.T) {

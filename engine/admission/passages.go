@@ -111,12 +111,12 @@ func (tr *trail) findContradicted(p *passage) (other *passage) {
 	return other
 }
 
-// withPassage returns the trail with one more passage. A scan that is there already changes nothing. A passage
-// that is older than the forgotten ones is added as a copy with the time of the last of those, so p itself may
-// not be in the trail: findScan finds the one that is.
-func (tr *trail) withPassage(p *passage) *trail {
-	if tr.findScan(p.Key) != nil {
-		return tr
+// withPassage returns the trail with one more passage, and the passage as it is in that trail. If the trail has a
+// passage of the same scan, both are returned as they are. A passage that is older than the forgotten ones is
+// added as a copy with the time of the last of those.
+func (tr *trail) withPassage(p *passage) (*trail, *passage) {
+	if known := tr.findScan(p.Key); known != nil {
+		return tr, known
 	}
 	// A passage that is reported very late may be older than passages that were forgotten. It can't be placed
 	// before these, so it gets the time of the last of them.
@@ -126,7 +126,7 @@ func (tr *trail) withPassage(p *passage) *trail {
 	i, _ := slices.BinarySearchFunc(tr.Passages, p, (*passage).compareTo)
 	c := *tr
 	c.Passages = slices.Insert(slices.Clone(tr.Passages), i, p)
-	return &c
+	return &c, p
 }
 
 // withoutOldest returns the trail without its oldest passage, if it has become too long.
@@ -210,7 +210,7 @@ func (t *Tickets) notePassage(ticket uint32, p *passage) {
 	// Gates beyond the limit share a name, so the passage bears the name under which it is counted.
 	p.Gate = t.gates.counts[t.gates.number(p.Gate)].Name
 	was := t.trailOf(ticket)
-	is := was.withPassage(p)
+	is, _ := was.withPassage(p)
 	// The counters follow from the whole trail: a passage in the middle may turn later ones into conflicts, or the
 	// other way round.
 	t.gates.countTrail(was, -1)
