@@ -162,7 +162,8 @@ func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger
 	}
 }
 
-// Look looks at the database once, and shuts the valve if it does not answer.
+// Look looks at the database once, and shuts the valve if the database does not answer or look returns an error. It
+// never opens the valve.
 func (v *Valve) Look(ctx context.Context, cfg *pgx.ConnConfig, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext

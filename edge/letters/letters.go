@@ -53,8 +53,8 @@ type Writer struct{ Deps }
 // New makes the writer.
 func New(d Deps) *Writer { return &Writer{d} }
 
-// CodeSecret is the label under which the queue's table keeps secrets sealed: login codes, and the
-// tokens by which somebody joins a waitlist or a waiting room.
+// CodeSecret is the label under which the queue's table keeps secrets sealed: login codes, and what the links carry by
+// which somebody joins a waitlist or a waiting room, or sees a place in one.
 const CodeSecret = "letter"
 
 // TokenAfterEnd is how long an order's token opens the order after the end of its event (orders.Desk). The token of
@@ -62,8 +62,9 @@ const CodeSecret = "letter"
 const TokenAfterEnd = 30 * 24 * time.Hour
 
 // Carry writes the mail of a letter from the present data, and sends it. The mail queue calls it for each letter
-// that is due. If sent is false without an error, there was nothing to send any more. An error that is
-// ErrUndeliverable means that another attempt would fail too.
+// that is due. If sent is false without an error, there was nothing to send any more, or the reader was
+// erased. An error that is ErrUndeliverable means that another attempt would fail too. Carry also notes that a
+// broadcast was sent, and ends bulk mail to an address that bounces.
 func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := h.write(ctx, l)
 	if err != nil || m == nil {
@@ -277,7 +278,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
 	case mailqueue.OrderConfirmation:
 		if o.Status != order.StatusCompleted {
-			return false, nil // its tickets are void by now
+			return false, nil // a part of its tickets, or all of them, may be void by now
 		}
 		quiet := o.Issue != nil && o.Issue.Quiet && !l.Again
 		if !quiet {

@@ -13,8 +13,8 @@ import (
 )
 
 // writePayment makes the mail about money that has been seen but does not yet pay the order: coins, or a part of
-// a bank transfer. It returns nil if the order has been paid or has ended since, or if the attempt to pay has
-// another status by now.
+// a bank transfer. It returns nil if the order has been paid or has ended since, if the attempt to pay has
+// another status by now, or if no coins are missing any more.
 func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) *mail.Message {
 	if a := transferOf(o); a != nil && a.Status == order.AttemptUnderpaid && l.Reason == order.AttemptUnderpaid && o.Unpaid() {
 		m := mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), false)

@@ -77,7 +77,7 @@ func (e *Event) makeCalendar(w *words) *Calendar {
 	for i := range visits {
 		visits[i].End = later(visits[i].Start, visits[i].End)
 		if !e.isVoid() && !visits[i].Cancelled {
-			method = ics.MethodPublish // a file of METHOD:CANCEL may have nothing else
+			method = ics.MethodPublish // a file of METHOD:CANCEL may have only cancelled entries
 		}
 		if visits[i].Start.Before(first) {
 			first = visits[i].Start
@@ -149,9 +149,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// addVisit adds a visit to a calendar file, with the event's title, place, page and revision. A time is written as
-// local time, for which the file must describe the zone, or in UTC if its local time occurs twice on that day. A
-// visit of a whole day is written as dates. The visit is cancelled if it says so itself or if the event is void.
+// addVisit adds a visit to a calendar file, with the event's title, place, page and revision. Its start
+// and end are written as local times, for which the file must describe the zone, or both in UTC if the local time of one
+// occurs twice on its day. A visit of a whole day is written as dates. The visit is cancelled if it says so itself or if the event is void.
 func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)

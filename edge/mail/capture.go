@@ -32,7 +32,7 @@ type Capture struct {
 	origin Origin
 
 	mu   sync.Mutex
-	kept []string        // names of the files, oldest first
+	kept []string        // names of the files, oldest first, also of those that Drop has deleted
 	ids  map[string]bool // ids of the messages in these files
 	last time.Time       // the time in the newest file name that was given
 }

@@ -1,5 +1,5 @@
-// Package mail owns what mails say and how they are sent: their texts (one pair of templates and
-// one builder per mail), the tickets' QR codes and calendar files in them, and two Senders: SMTP
+// Package mail owns what mails say and how they are sent: their texts (one template per
+// language and one builder per mail), the tickets' QR codes and calendar files in them, and two Senders: SMTP
 // for a real server, and Capture for files that a developer reads at /dev/mail.
 // persistence/mailqueue decides which mails are due, and makes sure that each is sent.
 //
@@ -68,7 +68,7 @@ var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 var errAddress = errors.New("not a bare mail address")
 
-// renderMessage makes the message that is sent to the server. If m is invalid, the error is a permanent
+// renderMessage makes the mail that a Sender sends or captures. If m is invalid, the error is a permanent
 // *Failure.
 func (o Origin) renderMessage(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)

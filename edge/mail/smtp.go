@@ -40,7 +40,7 @@ type SMTP struct {
 
 	mu     sync.Mutex
 	idle   []*session
-	reaper *time.Timer // nil when no connection is idle
+	reaper *time.Timer // runs closeIdle; nil when it is not set, and set while a connection is idle
 	closed bool
 
 	reaping sync.WaitGroup
@@ -122,7 +122,7 @@ func port(u *url.URL) (int, error) {
 
 // Send delivers a message to the server. If the server did not say whether it took the message, a
 // second attempt may deliver it twice, with the same Message-ID. It uses an idle connection if there is one,
-// and tries another if that one turns out to be closed before the server has taken anything.
+// and tries another if the server has taken nothing of the message on that one, because it was closed or served out.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg, err := s.origin.renderMessage(m)
 	if err != nil {

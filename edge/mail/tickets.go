@@ -311,13 +311,14 @@ func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) 
 }
 
 // PassedOn is the Reason of a Back in a mail to a ticket's holder who is not its buyer and asked for the
-// refund: the refund was granted, and the money goes to the buyer.
+// refund: the refund was granted, and the money goes to the buyer. As the Reason of a Void it says that the buyer has
+// passed the ticket on to somebody else.
 const PassedOn = "passed_on"
 
 // Back describes money that goes back to a buyer.
 type Back struct {
 	Amount  Money
-	Reason  string // a reason of order.Refund, or PassedOn
+	Reason  string // a reason of order.Refund, mailqueue.Granted or PassedOn
 	Tickets int    // how many tickets the refund ends
 	Rest    bool   // the buyer has other tickets of the order, which stay valid
 	ByHand  bool   // the organizer sends the money, not a provider
@@ -336,7 +337,8 @@ func (b *Back) values(w *words, o *Order, e *Event) values {
 	}
 }
 
-// RefundDue tells a buyer that an amount will go back. If the refund ends the reader's last ticket for the event
+// RefundDue tells a buyer, or the holder who asked for the refund (PassedOn), that an amount will go back to the buyer.
+// If the refund ends the reader's last ticket for the event
 // or for a visit, the mail's calendar file removes that from the reader's calendar.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
 	m := composeMessage("refund_due", to, b.values(to.words(), o, e))
@@ -346,7 +348,7 @@ func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
 	return m
 }
 
-// These are reasons of a TicketVoid beside PassedOn: the buyer gave the ticket back, or the organizer took it back.
+// These are the Reasons of a Void beside PassedOn: the buyer gave the ticket back, or the organizer took it back.
 const (
 	GivenBack = "given_back"
 	TakenBack = "taken_back"

@@ -35,8 +35,8 @@ type Definition struct {
 	Kind string
 	// Currencies are the currencies of prices that the provider takes, by ISO 4217.
 	Currencies []string
-	// Window is how long the provider lets a buyer pay. An order's own window is extended to it,
-	// once.
+	// Window is how long an order waits for a payment that was begun there. An order's own window is extended to
+	// it, once.
 	Window time.Duration
 	// Open makes the adapter. It returns ErrNotConfigured if there is no account.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error)

@@ -27,7 +27,7 @@ const (
 	codeLen  = shortLen + 1 + macLen
 	shorts   = 887_503_681      // 31^6: how many door codes an event has
 	serials  = 28_629_151       // 31^5: how many of them each holder version has, and so the most tickets of an event
-	qrStep   = 30 * time.Second // a QR payload's life
+	qrStep   = 30 * time.Second // how long a screen shows a QR payload
 )
 
 // Version is the holder version of a ticket that never changed hands. Each
@@ -95,7 +95,7 @@ func newShuffle(key []byte) cipher.Block {
 // Short returns a ticket's door code. Two tickets of an event never have the same door code, nor do two
 // holders of a ticket, because the code is a permutation of the serial and the holder version.
 //
-// Short panics if the serial is 31^5 or more, or if the holder version is above 31. No ticket that was ever
+// Short panics if the serial is 31^5 or more, or if the holder version is 0 or above 31. No ticket that was ever
 // issued has such a serial or such a version, but a damaged fact may.
 func (c *Codes) Short(serial uint32, version byte) string {
 	return shuffleLetters(c.door, serial, version)
@@ -184,7 +184,8 @@ func (c *Codes) FromTicketID(id engine.TicketID) (serial uint32, ok bool) {
 	return serial, serial < serials && c.TicketID(serial) == id
 }
 
-// Printed returns the QR payload of a ticket on paper. Gates accept it at any time, for this holder version.
+// Printed returns the QR payload of a ticket on paper. It is good at any time, for this holder version, at gates that
+// accept paper.
 func (c *Codes) Printed(serial uint32, version byte) string {
 	code := c.pass.write(serial, version)
 	return "p2." + code + "." + c.qrMAC(code, version, printedStep)
@@ -255,7 +256,7 @@ const (
 type Scanned struct {
 	Serial  uint32
 	Version byte
-	Printed bool // the code does not rotate, so a picture of it is as good as the ticket
+	Printed bool // the scanned code does not rotate, so a picture of it is as good as the ticket; false for a typed code
 	Verdict Verdict
 }
 

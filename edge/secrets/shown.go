@@ -15,7 +15,7 @@ var symbology = regexp.MustCompile(`^(\][A-Z][0-9A-Z])+`)
 
 // CleanShown turns what a scanner read or a person typed into the form in which our codes are written: in
 // capitals, without spaces and dashes, and without the signs that scanners add (a byte order mark, control
-// characters, the name of the symbology). No code or payload of ours has any of these. Package gate and
+// characters, the name of the symbology). No code or payload of ours has any of what is left out. Package gate and
 // docs/gates/decide.py, which check codes without the service, clean a text by the same rule.
 func CleanShown(text string) string {
 	text = strings.Map(func(r rune) rune {

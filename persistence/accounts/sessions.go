@@ -43,10 +43,10 @@ type SignIn struct {
 // Session is a session that has not ended.
 type Session struct {
 	ID            uuid.UUID
-	ClientAddress string // the client's address at the last refresh
+	ClientAddress string // the client's address at the last refresh, or at the sign-in before the first
 	UserAgent     string
 	CreatedAt     time.Time
-	LastUsedAt    time.Time // the time of the last refresh
+	LastUsedAt    time.Time // the time of the last refresh, or of the sign-in before the first
 	ExpiresAt     time.Time // when the session ends if it is not refreshed before
 }
 

@@ -50,7 +50,7 @@ func (s *Store) Changes(ctx context.Context, since time.Duration) ([]Change, err
 	return out, nil
 }
 
-// PruneChanges deletes the changes that every node has read.
+// PruneChanges deletes the changes that are older than changesKept, and so were read by every node.
 func (s *Store) PruneChanges(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM credential_changes WHERE at < now() - $1::interval`, changesKept); err != nil {
 		return fmt.Errorf("prune credential changes: %w", err)

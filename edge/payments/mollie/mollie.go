@@ -54,11 +54,11 @@ var refundStatuses = map[string]psp.RefundStatus{
 }
 
 // Provider is the adapter to Mollie's payments (https://docs.mollie.com/reference/payments-api). Each payment
-// says where its notices go. Mollie does not sign notices, so the address that a payment names carries a MAC
-// under our key, which only Mollie gets.
+// says where its notices go. Mollie does not sign notices, so that address carries a MAC under our key. Only
+// Mollie gets to know the address.
 type Provider struct {
 	client *psp.Client
-	notify string // the address of notices
+	notify string // the address of notices, without the MAC; if it is empty, payments name no address
 }
 
 // New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.

@@ -64,7 +64,7 @@ type Provider struct {
 	mu       sync.Mutex
 	coins    []Coin
 	coinsAt  time.Time
-	minimums map[string]minimum // by ticker; only of coins in the field coins
+	minimums map[string]minimum // by ticker; only of coins that were enabled for us when their minimum was asked for
 }
 
 // minimum is the least amount of a payment in a coin, and when the provider said so.
@@ -137,8 +137,8 @@ func (n *Provider) Coins(ctx context.Context) ([]Coin, error) {
 }
 
 // askCoins asks which coins are enabled for us, and joins them with their descriptions, which only the list of
-// all coins has. An enabled coin that is missing in that list is left out, and so are all beyond maxCoins. It makes
-// the symbol that people know from the ticker, and adds the network to a label that does not name it.
+// all coins has. An enabled coin that is missing in that list is left out, and so are all beyond maxCoins. It
+// derives the symbol (what people call the coin) from the ticker, and adds the network to a label that does not name it.
 func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`
@@ -289,7 +289,7 @@ func (n *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 
 // Verify calls GET /payment/{id}. The coins that arrived count by their share of the coins that
 // were asked for, because the rate is fixed. A later deposit to the same address is a payment of
-// its own at the provider, and does not count for this one (see Notice).
+// its own at the provider: Verify returns its outcome only with Asked.Apart, and psp.ErrFault without.
 func (n *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	if !psp.IsNumber(of.ProviderID) {
 		return psp.Outcome{}, n.client.Fail(psp.ErrUnknownReference, "the payment has no id")

@@ -66,9 +66,9 @@ var refundStatuses = map[string]psp.RefundStatus{
 	"CANCELLED": psp.RefundFailed,
 }
 
-// checks is how many notices are proven at once. Each proof is a request to PayPal. Notices have a
-// client of their own with this limit, so that somebody who floods us with invented notices can't
-// hold up payments.
+// checks is how many notices PayPal may be asked about at once. Each question is a request to PayPal. Notices have
+// a client of their own with this limit, so that somebody who floods us with invented notices can't hold up
+// payments.
 const checks = 8
 
 // Provider is the adapter to PayPal's orders (https://developer.paypal.com/api/orders/v2). A buyer
@@ -85,8 +85,8 @@ type Provider struct {
 // token out to read it. While that call gets a new token, the channel is empty, and the other calls
 // wait.
 type token struct {
-	text string
-	ends time.Time
+	text string    // empty: there is none yet
+	ends time.Time // when it has to be replaced, a minute before PayPal ends it
 }
 
 // New makes the adapter of an account. The key has the client's id and secret with a colon between them, as
@@ -106,7 +106,7 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	}
 	a.SecretKey = psp.Secret(base64.StdEncoding.EncodeToString([]byte(a.SecretKey)))
 	p := &Provider{client: psp.NewClient("paypal", a, via, log), hook: a.NoticeSecret, token: make(chan token, 1)}
-	// The account is copied with a smaller limit of calls, for the proofs of notices.
+	// The account is copied with a smaller limit of calls, for the questions about notices.
 	a.InFlight = checks
 	p.checks = psp.NewClient("paypal", a, via, log)
 	for _, c := range []*psp.Client{p.client, p.checks} {
@@ -297,7 +297,7 @@ func (p *Provider) readOrder(ctx context.Context, of psp.Asked) (*order, error) 
 
 // captureOrder calls POST /v2/checkout/orders/{id}/capture. PayPal captures an order only once, so
 // the call needs no idempotency key. If PayPal says that another call came first or that the order is not approved,
-// captureOrder reads the order again.
+// captureOrder reads the order again. If PayPal refuses the money for one of refusals, the outcome is Failed.
 func (p *Provider) captureOrder(ctx context.Context, of psp.Asked, o *order) (psp.Outcome, error) {
 	out := new(order)
 	issue, err := p.callForIssue(ctx, psp.Request{Method: http.MethodPost, Path: "/v2/checkout/orders/" + o.ID + "/capture", Body: struct{}{}}, out,

@@ -202,8 +202,8 @@ func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// returnDeposit answers POST /_sim/return: a person sends a part of a payment's coins back, which the API
-// has no call for. The amount is in minor units of the price's currency.
+// returnDeposit answers POST /_sim/return: a person sends a payment's coins, or a part of them, back, which
+// the API has no call for. The amount is in minor units of the price's currency.
 func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		Payment int64 `json:"payment"`

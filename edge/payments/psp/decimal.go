@@ -112,8 +112,8 @@ func Unquote(b []byte) string {
 	return s
 }
 
-// Moment is a time that is only shown to people, so a time that cannot be read is no reason to
-// refuse a payment.
+// Moment is a time in a provider's answer. It does not decide whether money counts, so a time that cannot be read
+// is taken as missing, and is no reason to refuse a payment.
 type Moment time.Time
 
 // UnmarshalJSON reads RFC 3339 and takes anything else for none.

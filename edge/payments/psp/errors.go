@@ -53,7 +53,7 @@ type Error struct {
 	Provider   string
 	Kind       error         // one of the Err values above
 	Message    string        // more about the reason, for logs
-	RetryAfter time.Duration // when another try may be worth it; 0 if unknown
+	RetryAfter time.Duration // how long to wait until another try may be worth it; 0 if unknown
 	Details    any           // for a client of ours; nil for none
 	cause      error         // the context's error, if that ended the call
 }

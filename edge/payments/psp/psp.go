@@ -68,7 +68,7 @@ type Charge struct {
 	At time.Time
 }
 
-// Begun says where the buyer pays: on a web page, or by a deposit of coins.
+// Begun says where the buyer pays: on a web page, or by a deposit of coins or a bank transfer.
 type Begun struct {
 	AuthorizationURL string
 	AccessCode       string
@@ -76,14 +76,14 @@ type Begun struct {
 	Deposit          *Deposit
 }
 
-// Deposit says which coins a buyer is to send where.
+// Deposit says which coins a buyer is to send where, or which money to which bank account (package transfer).
 type Deposit struct {
-	Address    string
-	Amount     string // decimal, in coins
-	Currency   string // ticker
-	Network    string
-	ExtraID    string // memo or tag of the transfer; empty when the coin needs none
-	ValidUntil time.Time
+	Address    string    // of coins; for a bank transfer order.BankAccount as text
+	Amount     string    // decimal, in coins or in the charge's currency
+	Currency   string    // ticker; empty for a bank transfer
+	Network    string    // of the coins; order.NetworkBank for a bank transfer
+	ExtraID    string    // memo or tag of the transfer, or the bank transfer's reference; empty when the coin needs none
+	ValidUntil time.Time // until when the coins' rate is fixed; zero for a bank transfer
 }
 
 // Status is a charge's status at the provider, in our words.
@@ -97,7 +97,7 @@ const (
 	Failed     Status = "failed"     // the attempt failed; the buyer may try again
 	Refunded   Status = "refunded"   // was paid, and the money went back or was charged back
 	Expired    Status = "expired"    // nothing came in time
-	Cancelled  Status = "cancelled"  // the provider's people ended it
+	Cancelled  Status = "cancelled"  // it was ended without a payment: by the provider's people or, at PayPal, because of Asked.Over
 )
 
 // Outcome is the result of a charge. If the charge is paid, Amount is what the buyer paid, without a fee that the
@@ -109,9 +109,9 @@ type Outcome struct {
 	Amount          int64 // minor units
 	RequestedAmount int64 // minor units
 	Currency        string
-	PaidAt          time.Time // zero if unpaid or not told
+	PaidAt          time.Time // zero if the provider does not say; not meant unless the status is Succeeded or Refunded
 	Message         string    // the provider's words, for people
-	ProviderID      string    // the provider's number for the charge
+	ProviderID      string    // the provider's id of the charge
 	Arrived         string    // coins that have arrived, decimal; empty for other money
 }
 
@@ -120,7 +120,7 @@ type RefundRequest struct {
 	Key          string // ours, unique per refund; makes a repeat safe
 	After        string // RefundOutcome.ID of the last attempt if it is known to have failed, so that another is sent; else empty
 	Reference    string // of the charge
-	ProviderID   string // of the charge, as Begin or an Outcome had it; if empty, we ask for it
+	ProviderID   string // of the charge, as Begin or an Outcome had it; if empty, only Paystack and Flutterwave find the charge
 	Amount       int64  // minor units; 0 means all that is left, but Flutterwave refuses it
 	Currency     string
 	CustomerNote string
@@ -140,7 +140,7 @@ const (
 
 // RefundOutcome is the state of a refund.
 type RefundOutcome struct {
-	ID       string // the provider's number for the refund
+	ID       string // the provider's id of the refund, or ByHand; empty if the money had gone back already in another way
 	Status   RefundStatus
 	Amount   int64 // minor units
 	Currency string

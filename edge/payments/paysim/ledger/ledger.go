@@ -45,7 +45,7 @@ type Ledger struct {
 	forgot  int64 // counts the forgotten transactions
 }
 
-// New makes an empty ledger.
+// New makes an empty ledger. It has no modes yet: SetModes must be called before anything else.
 func New(cfg Config) *Ledger {
 	return &Ledger{
 		cfg:     cfg,

@@ -78,7 +78,7 @@ type Refund struct {
 	Created      time.Time
 	Step         time.Duration // it is pending for one step and processing for another; 0: it ends at once
 	End          string        // the status that it comes to, and keeps
-	CustomerNote string        // of Stripe, Mollie and PayPal: the idempotency key of the call that asked for the refund
+	CustomerNote string        // of Paystack; of Stripe, Mollie and PayPal it is the idempotency key of the call that asked for the refund
 	MerchantNote string
 }
 
