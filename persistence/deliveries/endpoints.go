@@ -127,7 +127,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 	return e, nil
 }
 
-// Rotate gives an endpoint another secret, which signs everything from the next attempt on. It
+// Rotate gives an endpoint another secret. It signs what a deliverer loads from now on (Load). Rotate
 // returns what Update returns.
 func (s *Store) Rotate(ctx context.Context, id int64, secret []byte, hint string) (*Endpoint, error) {
 	return s.Update(ctx, id, func(e *Endpoint) { e.Secret, e.Hint = secret, hint })

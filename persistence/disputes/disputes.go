@@ -1,5 +1,5 @@
-// Package disputes keeps the payments that buyers want back through their banks, as the payment providers report
-// them. It owns the table disputes, and has no goroutines.
+// Package disputes keeps the payments that buyers want back through their bank or the payment provider, as the
+// providers report them. It owns the table disputes, and has no goroutines.
 //
 // A provider may report a dispute more than once, and in any order. Each dispute has one row here. A row that
 // is won or lost never becomes open again. If a dispute is open when its row is inserted, the same transaction
@@ -31,7 +31,7 @@ func New(pool *pgxpool.Pool, mails *mailqueue.Queue) *Store { return &Store{pool
 // Open is the status of a dispute that is not decided yet. The others are "won" and "lost".
 const Open = "open"
 
-// Dispute is a payment that a buyer wants back through the bank.
+// Dispute is a payment that a buyer wants back through the bank or the payment provider.
 type Dispute struct {
 	Seq      int64 // higher for disputes that were reported later
 	Provider string

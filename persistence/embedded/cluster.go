@@ -60,8 +60,8 @@ func (s *Server) makeSocketDir() error {
 	return os.Chown(s.files.socket, int(s.user.uid), int(s.user.gid))
 }
 
-// clusterVersion returns the major version of the Postgres that made the cluster, or 0 if there is
-// no cluster. Only a Postgres of the same major version can run it.
+// clusterVersion returns the major version of the Postgres that made the cluster, or 0 if dir does not exist. Only a
+// Postgres of the same major version can run the cluster. A directory without PG_VERSION, even an empty one, is an error.
 func clusterVersion(dir string) (int, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

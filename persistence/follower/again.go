@@ -40,7 +40,7 @@ type Selection struct {
 // selected is the condition by which a Selection picks rows, with its fields as the first two parameters.
 const selected = ` WHERE done_at IS NULL AND ($1 = '' OR follower = $1) AND ($2 = 0 OR stream_id = $2)`
 
-// Asides lists the facts that are set aside; facts of one follower and stream are in order.
+// Asides lists at most limit of the facts that are set aside. Facts of one follower and stream are in order.
 func Asides(ctx context.Context, pool *pgxpool.Pool, s Selection, limit int) ([]Aside, error) {
 	const list = `
 SELECT follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error, attempts, since, tried_at, retry FROM set_aside` +

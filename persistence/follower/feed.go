@@ -202,7 +202,7 @@ func (f *feed) removeWaiter(w *waiter) {
 // Lag is how far a follower is behind the writers that are fed in memory.
 type Lag struct {
 	Batches int64         // batches that the feed knows of and that are not applied
-	Delay   time.Duration // time from the commit of the last transaction's oldest batch to its application
+	Delay   time.Duration // time from the commit of the last transaction's oldest batch to its application; 0 if that was read from the journal
 	Stopped bool          // it no longer follows: it was stopped, or gave up
 }
 

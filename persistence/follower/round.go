@@ -82,8 +82,9 @@ func (r *round) readPositions(ctx context.Context) error {
 	return nil
 }
 
-// step takes in the batches that are there, and applies those that can be applied. idle reports that nothing is
-// left to do.
+// step takes in the batches that are there, and applies those that can be applied, up to a transaction's worth. Before
+// that it makes the attempts that somebody asked for (Digester.Tend), and afterwards it rests if it has to (yield). idle
+// reports that nothing is left to do.
 func (r *round) step(ctx context.Context) (idle bool, err error) {
 	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {

@@ -71,7 +71,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 	return answer, nil
 }
 
-// Keep stores the answer of a request that began.
+// Keep stores the answer of a request that began. It does nothing if another attempt has taken the row over.
 func (s *Store) Keep(ctx context.Context, r Request, answer []byte) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE idempotency SET answer = $3 WHERE scope = $1 AND holder = $2 AND answer IS NULL`,
 		r.Scope[:], r.Holder, answer); err != nil {

@@ -244,8 +244,8 @@ func (p *partition) savePosition(ctx context.Context, tx pgx.Tx, to int64) error
 	return nil
 }
 
-// goToFirst goes to the first message that there is. Earlier messages were deleted before they were
-// read, or the topic is a different one. follower.Once finds out whether facts are missing now.
+// goToFirst moves the saved position to the first message that there is, and logs an error. Earlier messages were
+// deleted before they were read, or the topic is a different one. follower.Once finds out whether facts are missing now.
 func (p *partition) goToFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
 	defer cancel()
