@@ -40,7 +40,7 @@ type lane struct {
 	stats   struct{ batches, entries, facts, bytes, retries, fences atomic.Int64 }
 
 	// The fields below belong to the lane's goroutine.
-	conn          *pgx.Conn // nil or closed: reconnect
+	conn          *pgx.Conn // nil: the next attempt connects first
 	warning       string    // last warning of the server since the field was cleared
 	first, retry  *pgconn.StatementDescription
 	standing      *pgconn.StatementDescription

@@ -135,7 +135,7 @@ func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error)
 	return j, nil
 }
 
-// withDefaults sets the limits that are zero, and the lanes' connection settings.
+// withDefaults fills in what Config leaves out, and makes the lanes' connection settings.
 func withDefaults(cfg Config) Config {
 	if cfg.Lane == nil {
 		cfg.Lane = cfg.Pool.Config().ConnConfig

@@ -13,8 +13,9 @@ import (
 )
 
 // Reader reads a journal without writing facts, for the audit and the followers. If one of several databases does not
-// answer, methods about a writer or stream in it return an error. Methods that list things of all databases then
-// return the things of the others, together with an error.
+// answer, methods about a writer or stream in it return an error. Writers then lists the writers of the others, together
+// with an error. Facts succeeds if the others have all of its streams. Records, Streams and IsBeheaded (of any stream)
+// need all databases.
 type Reader struct{ pools Pools }
 
 // NewReader returns a reader of a journal in one database or in several.

@@ -17,8 +17,8 @@ import (
 // text.
 type Template string
 
-// These are all mails. Those for which Bulk returns true carry a List-Unsubscribe (RFC 8058); the others are
-// transactional.
+// These are all mails. WaitlistConfirm, QueueConfirm, QueuePlace, Following, EventPublished and Broadcast carry a
+// List-Unsubscribe (RFC 8058); the others are transactional.
 const (
 	LoginCode         Template = "login_code"
 	PasswordReset     Template = "password_reset"
@@ -149,7 +149,7 @@ type Mail struct {
 	// NotBefore is when the mail is sent, in unix milliseconds, and its life begins; 0: at once.
 	NotBefore int64 `json:"notBefore,omitzero"`
 
-	To   string `json:"to,omitzero"` // the recipient's address, without the name; "" stands for the order's buyer
+	To   string `json:"to,omitzero"` // the recipient's address, without the name; "": the order says who it is, mostly its buyer (letters.readerOf)
 	Name string `json:"name,omitzero"`
 	// Language is a tag of BCP 47, for a reader whose account names none; "": the order's language or,
 	// without one, the deployment's.
@@ -161,7 +161,7 @@ type Mail struct {
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what the holders knew of an event before it was changed
 	Amount       int64  `json:"amount,omitzero"`    // minor units: what goes back or was asked back, what an offer costs with its fees, or what is disputed
-	Reason       string `json:"reason,omitzero"`    // why money goes back, an event was cancelled or a payment is disputed; or the status of an attempt whose coins were seen
+	Reason       string `json:"reason,omitzero"`    // why money goes back, an event was cancelled or a payment is disputed; the status of an attempt whose money was seen; or Reminder
 	Currency     string `json:"currency,omitzero"`  // the currency of an offer or a dispute, or of money that goes back if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // the position of the refund, which is due or was decided or processed, in the order's list
 	Ticket       uint32 `json:"ticket,omitzero"`    // the serial of a ticket that is or was offered, that was moved to another date, or whose money was asked for
@@ -225,7 +225,7 @@ func (l Mail) MarshalJSON() ([]byte, error) {
 
 // storableJSON makes JSON for a jsonb column, in which it replaces the character U+0000, because
 // Postgres can't store that. A name may contain it: names come from facts, which were accepted long
-// ago and can't be refused any more.
+// ago and can't be refused any more. Six characters that read \u0000 in a text are also replaced, which does no harm.
 func storableJSON(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	return bytes.ReplaceAll(b, []byte(`\u0000`), []byte(`\ufffd`)), err
