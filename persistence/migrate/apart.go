@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// ErrApart means that the journal of this database is in another database, and that was not configured.
+	// ErrApart means that the journal of this database is in other databases, and not exactly these were configured.
 	ErrApart = errors.New("migrate: the journal of this database is not in it")
 	// ErrJournalHere means that the database has a journal with entries, and the configuration names another database
 	// for the journal. The entries would be left behind.

@@ -81,7 +81,7 @@ func (s *Store) Find(ctx context.Context, n Name) (number int64, err error) {
 	return number, nil
 }
 
-// Owner returns the organization of a code, or 0 if there is none.
+// Owner returns the organization of a code that has a name, or 0 if it has none.
 func (s *Store) Owner(ctx context.Context, number int64) (org int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT org FROM promo_names WHERE number = $1`, number).Scan(&org)
 	if errors.Is(err, pgx.ErrNoRows) {

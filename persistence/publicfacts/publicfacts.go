@@ -38,7 +38,7 @@ const Kept = 30 * 24 * time.Hour
 
 // Fact is a public fact (docs/facts.md).
 type Fact struct {
-	ID        string // public id, derived from stream, seq and type, so that every replay has the same
+	ID        string // public id, made by ID, so that a fact that is published again has the same
 	Position  int64  // the row's place in the table
 	Org       int64
 	Type      string // of the catalogue, e.g. order.completed

@@ -71,7 +71,7 @@ type count struct {
 	used    int64     // bytes that all nodes have written, as far as this one knows
 	pending int64     // how many of the bytes used this node has not begun to add to the table
 	most    int64     // the quota in bytes, as the last read of the organization's trust found it
-	idle    bool      // nothing was counted since the last flush
+	idle    bool      // Count has counted nothing since the last flush; Note does not matter
 }
 
 // Start starts a counter. Stop ends it.

@@ -119,8 +119,8 @@ ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 }
 
 // RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again.
-// While the refund is claimed (ClaimRefund), it changes nothing and returns false, because the claimer may be
-// sending it right now.
+// It changes nothing and returns false if the refund is not to be sent (order.Refund.Sends), or while it is claimed
+// (ClaimRefund), because the claimer may be sending it right now.
 func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int, now time.Time) (bool, error) {
 	const retry = `
 UPDATE refunds SET not_before = NULL, failures = 0, stuck = false, claimed_until = NULL

@@ -244,14 +244,14 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 	return nil
 }
 
-// RefundBacklog is how much money is still to go back.
+// RefundBacklog is about the refunds that are still to be sent (order.Refund.Sends).
 type RefundBacklog struct {
-	Open   int64   // how many refunds have not been processed
+	Open   int64   // how many refunds are still to be sent
 	Stuck  int64   // how many of the open ones do not move, and may need a person
 	Oldest float64 // how many seconds ago the oldest open one was due; 0 if none is open
 }
 
-// RefundBacklog counts the refunds that have not been processed, for the metrics.
+// RefundBacklog counts the refunds that are still to be sent, for the metrics.
 func (m *Model) RefundBacklog(ctx context.Context) (b RefundBacklog, err error) {
 	const count = `
 SELECT count(*), count(*) FILTER (WHERE stuck), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8

@@ -20,7 +20,7 @@ type Ticket struct {
 	Type        int64  // number of the ticket type
 	Seat        string // the id of its seat; "" if it has none
 	TypeName    string
-	Price       int64 // the face value, in minor units
+	Price       int64 // without discount and fees, in minor units
 	Currency    string
 	HolderName  string
 	HolderEmail string

@@ -110,8 +110,8 @@ func (l *Log) writeFailures(ctx context.Context, entries []Entry) error {
 	return l.copyRows(ctx, "failed_requests", failureColumns, pgx.CopyFromRows(rows))
 }
 
-// sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out those for
-// which their organization has no room.
+// sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out,
+// and logs, those for which their organization has no room, and those that it can't encode or count.
 func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) {
 	rooms := make(map[int64]error) // by organization; nil: there is room for its failures
 	for i := range entries {

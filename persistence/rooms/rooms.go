@@ -19,7 +19,7 @@ type Store struct{ pool *pgxpool.Pool }
 // New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Room is an event with a waiting room that has not ended.
+// Room is an event that has or had a waiting room.
 type Room struct {
 	Event  int64
 	Opened int64 // how often the event's room was opened

@@ -1,7 +1,7 @@
 // Package snapshot keeps encoded states of actors, so that an activation does not have to replay
 // its whole stream. It owns the table snapshots. The host saves a state in the background once all
 // facts in it are durable. An activation loads the latest snapshot after its claim, and the one
-// before if the journal contradicts that. Nothing has to be stopped.
+// before if that is damaged or the journal contradicts it. No actor has to be stopped.
 package snapshot
 
 import (

@@ -29,7 +29,7 @@ func (s *Store) Publish(ctx context.Context, command [16]byte, org int64, id uui
 }
 
 // Share publishes a map that all organizations may use, and returns it. If they share a map with that name
-// already, that map gets the new draft and a new version.
+// already, that map gets the new draft, and a new version unless its newest one has the same draft.
 func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
