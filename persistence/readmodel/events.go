@@ -57,8 +57,8 @@ WHERE number = $1`
 // Event is an event as lists and pages show it: its record, with what is known of its ticket types.
 type Event struct {
 	event.Record
-	// From is the lowest price, in minor units, of the ticket types that are on sale now and have stock. If there are
-	// none, it is the lowest price of those that will be on sale later, and NoPrice if there are none of those either.
+	// From is the lowest price, in minor units, of the ticket types that are not hidden, have stock, and are on sale
+	// now. If there are none, it is the lowest price of those that will be on sale later; otherwise it is NoPrice.
 	From int64
 	// To is the highest price of the types that From is about.
 	To int64
@@ -67,7 +67,7 @@ type Event struct {
 	Rank int64
 }
 
-// NoPrice stands for the price of an event that has nothing to sell, now or later.
+// NoPrice stands for the price of an event that has nothing to sell to the public, now or later.
 const NoPrice = -1
 
 // unranked is the rank, as SQL, of the events in a list that is not ranked.
@@ -139,7 +139,7 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
 	Query       string // the title or the short description contains it, in any case and with or without accents
-	Search      string // what somebody searches for: words, beginnings of words, or misspelt words
+	Search      string // words, beginnings of words, or misspelt words; only DiscoverEvents looks for them
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
@@ -176,7 +176,7 @@ func containsPattern(s string) string {
 	return "%" + folded + "%"
 }
 
-// addConditions adds a condition for each field of the filter that is set.
+// addConditions adds a condition for each field of the filter that is set, except Search.
 func (f *Filter) addConditions(c *conditions) {
 	if f.Query != "" {
 		c.add(`e.title_words LIKE ?`, containsPattern(f.Query))
@@ -244,8 +244,8 @@ type Place struct {
 // PlaceOf returns the place of an event, to ask for the page after it.
 func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
-// DiscoverEvents lists a page of the published public events. The first is the one that begins soonest or, if
-// Ranked, the one that fits the search best. It ranks only the maxRanked events that begin soonest. A search
+// DiscoverEvents lists a page of the published public events. The first is the one that begins first or, if
+// Ranked, the one that fits the search best. It ranks only the maxRanked events that begin first. A search
 // without any word finds nothing.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
@@ -277,7 +277,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		order = "rank DESC, " + order
 	}
 	// A page begins after the place of the last event of the page before. In a ranked list a lower rank comes
-	// later; otherwise the index gives the order.
+	// later; among equal ranks, and in other lists, a later start does, and then a higher number.
 	if d.After != (Place{}) {
 		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.addArg(time.UnixMilli(d.After.At)), c.addArg(d.After.Number))
 		if d.Ranked {

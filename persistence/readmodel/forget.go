@@ -10,7 +10,7 @@ import (
 )
 
 // Forget deletes all rows that were made of a stream's facts, except search_words, which events share. When the
-// facts are applied again from the first on, they make the same rows.
+// facts are applied again from the first on, they make the same rows, without what the sweep noted in them.
 func Forget(ctx context.Context, tx pgx.Tx, ref engine.Ref) error {
 	b := &pgx.Batch{}
 	switch ref.Kind { //nolint:exhaustive // the others have no rows

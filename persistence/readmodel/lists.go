@@ -17,7 +17,7 @@ import (
 // This file has the lists for an organization and for a buyer. The table of orders has no index by organization, because each index
 // would slow down every order of a rush. It needs none: the orders of an event are neighbours by their ids.
 
-// OrderFilter says which orders a list has. A zero field filters nothing.
+// OrderFilter says which orders a list has. A zero field filters nothing, but without Events or Limit the list is empty.
 type OrderFilter struct {
 	Events    []int64 // the events whose orders are listed, all of one organization
 	Status    string
@@ -75,7 +75,7 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// RefundFilter says which refunds a list has. A zero field filters nothing.
+// RefundFilter says which refunds a list has. A zero field filters nothing, but without Limit the list is empty.
 type RefundFilter struct {
 	Org      int64
 	Event    int64
@@ -132,7 +132,7 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND (claimed_un
 	return done.RowsAffected() == 1, nil
 }
 
-// paidStatuses are the statuses of orders that were paid and of whose money at least a part has not gone back.
+// paidStatuses are the statuses of orders that were completed and not refunded in full. Free orders have them too.
 var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
 
 // PaidOrders lists at most limit of an event's orders that cost something and are paid, sorted by id. They begin

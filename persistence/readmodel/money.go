@@ -87,8 +87,8 @@ WHERE payments.order_id = excluded.order_id`
 	b.Queue(upsert, r.references, r.orders, r.amounts, r.received, r.created, r.checks, r.providers, r.statuses)
 }
 
-// upsertRefunds queues the refunds that differ from those in the table. A refund that is still to be sent is due at
-// once.
+// upsertRefunds queues the refunds that differ from those in the table. A new refund that is still to be sent is due
+// at once; a changed one keeps the time that CheckRefund has set.
 func (w *Writer) upsertRefunds() {
 	const upsert = `
 INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref, asked, customer)
@@ -213,7 +213,8 @@ WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER 
 }
 
 // ClaimRefund takes a refund that RefundsDue has listed, for the caller alone, until a time. It returns false if
-// somebody else has taken it since: two nodes that sweep at the same moment must not both send the money.
+// somebody else has taken it or set its time since, because two nodes that sweep at the same moment must not both send
+// the money, and if it is no longer to be sent.
 func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
 	const claim = `
 UPDATE refunds SET not_before = $3, claimed_until = $3
@@ -232,8 +233,8 @@ type RefundCheck struct {
 	Stuck    bool      // the money does not move, and may need a person
 }
 
-// CheckRefund notes the outcome of a look at a refund, and ends the claim to it. A refund that has been processed is
-// never looked at again, whatever Next is.
+// CheckRefund notes the outcome of a look at a refund, and ends the claim to it. It changes nothing if the refund
+// is no longer to be sent.
 func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, c RefundCheck) error {
 	const check = `
 UPDATE refunds SET not_before = $3, failures = $4, stuck = $5, claimed_until = NULL
@@ -248,7 +249,7 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 type RefundBacklog struct {
 	Open   int64   // how many refunds are still to be sent
 	Stuck  int64   // how many of the open ones do not move, and may need a person
-	Oldest float64 // how many seconds ago the oldest open one was due; 0 if none is open
+	Oldest float64 // how many seconds ago the oldest open one was first due; 0 if none is open
 }
 
 // RefundBacklog counts the refunds that are still to be sent, for the metrics.

@@ -22,7 +22,7 @@ type Ticket struct {
 	TypeName    string
 	Price       int64 // without discount and fees, in minor units
 	Currency    string
-	HolderName  string
+	HolderName  string // as the order was placed: a later holder (order.HolderOf) is not named here, nor in HolderEmail
 	HolderEmail string
 	Status      string
 	IssuedAt    int64 // unix milliseconds
@@ -94,8 +94,8 @@ func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.Orde
 	return list, nil
 }
 
-// OrdersWithTickets lists those orders of an event that have tickets and that a customer has bought, or from
-// which a ticket was passed on to an address. It lists MostOrders at most.
+// OrdersWithTickets lists those orders of an event that have tickets and that a customer has bought, or of which
+// the owner of an address holds a ticket that was passed on. It lists MostOrders at most.
 func (m *Model) OrdersWithTickets(ctx context.Context, event int64, customer uint64, email string) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE status = ANY($4) AND id IN (

@@ -3,7 +3,8 @@
 //
 // It owns the tables events, search_words, ticket_types, orders, tickets, payments and refunds
 // (migrate/002_readmodel.sql and later files), wallets and wallet_entries (006_wallets.sql), promo_codes and
-// ticket_holders (031_learners.sql). One follower writes them, through Writer; edge reads them through Model.
+// ticket_holders (031_learners.sql). One follower writes them, through Writer; edge reads them through Model,
+// by which the sweep also notes when it looks at payments and refunds again.
 // They lag behind the sale, which never waits for them: a caller that must see its own write waits for the
 // follower to pass it. Everything can be built again from the facts (Clear, then start the follower).
 //
@@ -43,7 +44,7 @@ func NewDigester(log *slog.Logger) *follower.Digester {
 // ErrNotFound says that the read model has no such thing, or not yet.
 var ErrNotFound = errors.New("readmodel: not found")
 
-// Model reads the read model.
+// Model reads the read model, and keeps the sweep's notes in it (CheckPayment, ClaimRefund, CheckRefund, RetryRefund).
 type Model struct{ pool *pgxpool.Pool }
 
 // New makes a Model that reads through a pool.

@@ -46,8 +46,8 @@ WHERE number = $1`
 
 // queueOffered queues the statement that notes whether a ticket type has stock. The fact is one of the event's
 // stream, where such facts are rare; the type's own stream has a fact about its stock for every order. The fact
-// may be applied before the row of a new type is there. It then changes nothing, and the new row has stock
-// anyway.
+// may be applied before the row of a new type is there. It then changes nothing, and the new row
+// has stock unless its quantity is 0.
 func (w *Writer) queueOffered(f *event.Offered) {
 	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
 }

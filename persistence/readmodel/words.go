@@ -107,12 +107,13 @@ type asked struct {
 	near   [][]string // for each needed word, the words of events that it may be a misspelling of
 }
 
-// NormalSearch returns a search in its normal form. Two texts that ask for the same words have the same one.
+// NormalSearch returns a search in its normal form. Two texts with the same words in the same order
+// have the same one.
 func NormalSearch(s string) string { return strings.Join(readAsked(s).words, " ") }
 
 // readAsked reads a search. An event needs all longer words of it. Words of up to three letters, such as
-// articles and prepositions in most languages, raise the event's rank but need not be there. A short word in
-// another script than Latin counts as a long one.
+// articles and prepositions in most languages, raise the event's rank but need not be there. A short word
+// in a script that latin does not spell in Latin letters counts as a long one.
 func readAsked(s string) asked {
 	var a asked
 	a.words = wordsOf(s)

@@ -59,7 +59,7 @@ type laterFact struct {
 	fact  engine.Fact
 }
 
-// scan is what the gates have last done with a ticket. An admission that was taken back has no time and no gate.
+// scan is what a gate did with a ticket: it admitted it, or took that back, and then there is no time and no gate.
 type scan struct {
 	ticket TicketKey
 	at     int64
@@ -337,7 +337,7 @@ func (r *rows) addTickets(o *order.Order) {
 	}
 }
 
-// update queues everything besides the new orders and tickets: changed orders, erased addresses, payments,
+// update queues what was collected besides the new orders and tickets: changed orders, erased addresses, payments,
 // refunds, the entries of wallets, and what the gates have scanned. It comes after insert, in the same
 // transaction.
 func (w *Writer) update() error {
