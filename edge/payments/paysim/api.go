@@ -36,7 +36,7 @@ func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	}
 	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
 		s.ledger.Lock()
-		// The mode "auto" may pay the transaction within Add, so nothing may read it before.
+		// With the mode "auto", Add also pays the transaction.
 		fresh := s.ledger.Add(t)
 		s.ledger.Unlock()
 		if !fresh {

@@ -76,7 +76,8 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 }
 
 // verifyHosted answers GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a
-// transaction only when a buyer tries to pay, so until then there is none.
+// transaction only when a buyer tries to pay, so until then there is none. The call counts as a read for the mode
+// "pending".
 func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	if which == "" {

@@ -80,7 +80,7 @@ func (s *Sim) coinAPI(op operation, read func(*fasthttp.RequestCtx) task) fastht
 	}
 }
 
-// listed makes a task for an answer that does not depend on any payment, such as a list of coins.
+// listed returns the reader of a call whose answer does not depend on any payment, such as a list of coins.
 func (s *Sim) listed(about string, body func(*fasthttp.RequestCtx) reply) func(*fasthttp.RequestCtx) task {
 	return func(ctx *fasthttp.RequestCtx) task {
 		r := body(ctx)
@@ -88,7 +88,7 @@ func (s *Sim) listed(about string, body func(*fasthttp.RequestCtx) reply) func(*
 	}
 }
 
-// merchantCoins answers GET /v1/merchant/coins, in its older form.
+// merchantCoins answers GET /v1/merchant/coins, in its older form: only the tickers.
 func merchantCoins(*fasthttp.RequestCtx) reply {
 	codes := make([]string, len(coins))
 	for i := range coins {

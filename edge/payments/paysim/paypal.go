@@ -140,7 +140,7 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 }
 
 // approveOrder notes that the buyer agrees to an order, and queues the webhook about that. Nothing
-// is paid yet. The caller holds the ledger's lock.
+// is paid yet. It does nothing if the buyer has agreed or paid before. The caller holds the ledger's lock.
 func (s *Sim) approveOrder(t *ledger.Transaction) {
 	if t.Outcome == ledger.Success || t.Outcome == approved {
 		return
@@ -410,8 +410,8 @@ func PayPalSignature(key, id, stamp, hook string, body []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// provePaypal answers POST /paypal/v1/notifications/verify-webhook-signature. The event must have the
-// very bytes that were sent, or its checksum differs.
+// provePaypal answers POST /paypal/v1/notifications/verify-webhook-signature: it says whether a webhook has the
+// simulator's signature. The event must have the very bytes that were sent, or its checksum differs.
 func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 	body := bytes.Clone(ctx.PostBody())
 	return task{s.ledger.ModesOf(nil), "notice", func() reply {

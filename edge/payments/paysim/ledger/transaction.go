@@ -44,7 +44,7 @@ const (
 type Transaction struct {
 	ID        int64  // the ledger gives it when the transaction is added
 	Provider  string // "" is Paystack
-	Reference string // unique in the ledger: our reference, or one that NOWPayments' part makes
+	Reference string // unique in the ledger: our reference, or one that NOWPayments' or Paystack's part makes
 	Order     string // NOWPayments alone: our reference, for which there may be several payments
 	Parent    int64  // NOWPayments alone: number of the payment to whose address this money came later; 0: the payment was asked for
 	Coin      string // NOWPayments alone: the ticker of the coin
@@ -123,7 +123,8 @@ func (t *Transaction) SumRefunded(now time.Time) (sum int64) {
 	return sum
 }
 
-// Refundable returns how much neither has gone back nor is on its way back, in minor units.
+// Refundable returns how much neither has gone back nor is on its way back, in minor units. It is below 0 if the bank
+// took back what was refunded too.
 func (t *Transaction) Refundable(now time.Time) int64 {
 	left := t.Paid - t.ChargedBack()
 	for _, r := range t.Refunds {
