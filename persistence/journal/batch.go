@@ -13,14 +13,15 @@ import (
 const (
 	// recordNone is for a barrier: the batch has no earlier record of its stream, so nothing holds it up.
 	recordNone int32 = -1
-	// recordFenced is for an entry with a claim that is fenced, or with a need that can no longer be met.
+	// recordFenced is for an entry whose claim is fenced, that follows a refused entry of its stream, or whose need
+	// may not be met.
 	recordFenced int32 = -2
 	// recordOrder is for an entry that does not begin where the entry before it in its stream ended.
 	recordOrder int32 = -3
 )
 
 // batch holds the entries of one statement. Its arrays are reused. It keeps the parameters in the
-// form in which they go over the wire, so that a retry sends the identical bytes.
+// form in which they go over the wire, so that a retry sends the records byte for byte.
 type batch struct {
 	seq     int64
 	day     int32 // days since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day

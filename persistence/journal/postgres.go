@@ -21,8 +21,8 @@ type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
 	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil: as Pool connects
 	Node string          // this node's name; only one process at a time may use it
-	// Version is the version of the shard's place (Shard.Version), or 0 for a journal in one database. A claim is
-	// refused while the database has another version.
+	// Version is the version of the shard's place (Shard.Version), or 0 for a journal in one database. While the
+	// database has another version, it takes no claim and no new writer.
 	Version int32
 	Valve   *persistence.Valve // valve before the database of a shard; nil without shards
 	Log     *slog.Logger
@@ -44,7 +44,8 @@ type Config struct {
 	Now func() time.Time // the time, which gives a batch its day; nil stands for time.Now
 }
 
-// These are the reasons for which a journal fails; Failed reports them. Open returns ErrUnsafe and ErrOtherMap too.
+// These are the reasons for which a journal fails; Failed reports them. ErrOtherMap does not end a journal: Open, Claim
+// and the question of LookAt return it. Open returns ErrUnsafe too.
 var (
 	// ErrUnsafe means that the server's settings let it forget what it has committed.
 	ErrUnsafe = errors.New("journal: server does not keep commits")

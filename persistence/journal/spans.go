@@ -47,7 +47,7 @@ SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) 
 	return nil
 }
 
-// errHeld means that another node has locked the tail's row.
+// errHeld means that another node has locked the tail's row, or has deleted it.
 var errHeld = errors.New("its tail is locked")
 
 // indexTail writes the spans of a writer's tail. At the end it deletes the tail's row if the writer is closed and
