@@ -128,7 +128,8 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 
 // EnsureAdmin makes the account of an e-mail address, in lower case, an administrator of the
 // platform. Anybody may have registered the address before, so an existing account is taken over
-// completely: it gets the given password, and its sessions and second factor end. An account that
+// completely: it gets the given password, and its sessions and second factor end; if nobody had proven its
+// mailbox, so does what others could do through it (endOthersAccess). An account that
 // is an administrator already is left as it is. Several nodes that start at once may all call it.
 func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

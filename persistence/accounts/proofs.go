@@ -110,7 +110,7 @@ func claimAccount(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err e
 }
 
 // empty marks an account as proven, removes its password, second factor, recovery codes and confirmation links,
-// and ends its sessions.
+// and ends its sessions and sign-ins (signOut).
 func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	for _, sql := range []string{
 		`UPDATE users SET email_verified = true, password_hash = '', totp_active = false, totp_secret = NULL WHERE id = $1`,

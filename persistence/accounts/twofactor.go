@@ -123,8 +123,9 @@ func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error
 	return sealed, nil
 }
 
-// acceptCode uses up a second factor. It returns ErrCodeInvalid if the factor has been used before, or if no
-// second factor is active. It locks the user.
+// acceptCode uses up a second factor. It returns ErrCodeInvalid for a recovery code that the user does not have, or no
+// longer has, for a one-time code that is no newer than the last one used, and if no second factor is active. It locks
+// the user.
 func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	if f.Recovery != nil {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
@@ -135,8 +136,8 @@ func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	return requireOneRow(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
 }
 
-// UseFactor uses up a second factor for something that only the user may do. It returns ErrCodeInvalid if the
-// factor has been used before, or if no second factor is active.
+// UseFactor uses up a second factor for something that only the user may do. It returns ErrCodeInvalid as acceptCode
+// does.
 func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.acceptCode(ctx, tx, user) })
 	if err != nil {
@@ -145,8 +146,8 @@ func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	return nil
 }
 
-// Disable turns a user's second factor off and deletes its recovery codes. It uses up f; if f has been used
-// before, nothing changes. Sign-ins that wait for a second factor have to begin again.
+// Disable turns a user's second factor off and deletes its recovery codes. It uses up f; if acceptCode
+// refuses f, nothing changes. Sign-ins that wait for a second factor have to begin again.
 func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := f.acceptCode(ctx, tx, user); err != nil {
@@ -197,7 +198,7 @@ func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, er
 }
 
 // PassChallenge uses up a challenge and a second factor, and opens the session that waited for them. It returns
-// ErrCodeInvalid for a factor that was used before, and ErrChallengeOver for a challenge that was used before or
+// ErrCodeInvalid for a factor that acceptCode refuses, and ErrChallengeOver for a challenge that was used before or
 // has ended.
 func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in SignIn) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

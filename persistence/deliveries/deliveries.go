@@ -60,7 +60,7 @@ var (
 const (
 	Active   = "active"
 	Disabled = "disabled"
-	deleted  = "deleted" // the row is kept until its last delivery is deleted
+	deleted  = "deleted" // the row is kept for a day, and until its last delivery is deleted
 )
 
 // These are the reasons for which the service itself disables an endpoint.

@@ -30,7 +30,7 @@ type Page struct {
 // Attempt is one delivery with everything that its request needs.
 type Attempt struct {
 	Delivery int64
-	Number   int // number of the attempt, from 1
+	Number   int // number of the attempt, from 1; from Sent, of the last attempt, and 0 if there was none
 	EventID  string
 	Type     string
 	Stream   int64 // stream whose first attempts are made one after another; with 0 the order does not matter
