@@ -14,7 +14,7 @@ import (
 )
 
 // ticketsOf returns the serials of the tickets that a letter about an order concerns. It returns
-// nil if the letter is about the order as a whole.
+// nil if the letter is about the order as a whole, or about money alone.
 func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	switch l.Template { //nolint:exhaustive // the others are about the order
 	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketRescheduled, mailqueue.RefundRequested:

@@ -199,7 +199,7 @@ func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Ti
 }
 
 // writeConfirmation makes the mail with a link that confirms an address. It makes none if the
-// address has no account or is proven already. The mail leaves out the registered name, because its
+// address has no account, is proven already, or has asked too often. The mail leaves out the registered name, because its
 // reader may not be the person who registered.
 func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ConfirmationToken(to.ID)
@@ -354,8 +354,8 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	}
 }
 
-// OrderEvent returns what mails say about an event to a person with an order for it: EventMail and the
-// order's visits.
+// OrderEvent returns what mails say about an event to a person with an order for it: EventMail, the
+// order's visits, and whether all of its tickets were given back.
 func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	e.GivenBack = o.Sold() && o.IsAllGivenBack()

@@ -18,7 +18,7 @@ func isFor(o *order.Order, email string, ticket uint32) bool {
 
 // tellHolders queues letters for other people whose tickets are affected by what l is about: the holders of
 // tickets that a refund ends, and people whom a line names for a ticket that is passed on or moved. It
-// queues none if the event is cancelled, because all holders get a mail about that.
+// queues none if the event is cancelled and not digital, because all holders get a mail about that.
 func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) error {
 	if e.Cancelled && !e.Digital {
 		return nil

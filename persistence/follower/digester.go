@@ -72,7 +72,7 @@ func NewDigester(name string, log *slog.Logger, apply Apply, forget Forget) *Dig
 // Name returns the name of the follower.
 func (d *Digester) Name() string { return d.name }
 
-// Asides counts the facts that were set aside since the process began.
+// Asides returns how often a fact was set aside since the process began, also one that failed again.
 func (d *Digester) Asides() int64 { return d.asides.Load() }
 
 // Waiting returns how many facts were set aside when the table was last looked at. It counts no further than

@@ -192,8 +192,8 @@ func tableOf(rows ...row) map[engine.FactType]rule {
 	return t
 }
 
-// source names the fact that causes a mail by its place in the journal. A replay of the journal
-// yields the same name, hence the same Subject, and the mail isn't queued again.
+// source names the fact that causes a mail by its place in the journal. A fact that is read again
+// has the same name, hence the same Subject, and the mail isn't queued again.
 type source struct {
 	event       int64
 	stream, seq int64

@@ -21,7 +21,7 @@ const (
 )
 
 // AskToFollow queues the mail with the link that makes an address follow an organization. It queues
-// nothing if the address follows already, if mails to it bounce, or if it was asked lately. The
+// nothing if the address follows already, if mails to it bounce or were called spam, or if it was asked lately. The
 // caller doesn't learn which of these it was: otherwise a stranger could find out whom an address
 // follows. org is the organization's number, and email is in lower case.
 func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, language string) error {
@@ -41,7 +41,7 @@ func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, languag
 }
 
 // AskToWait queues a WaitlistConfirm with the link that puts its reader in line. It queues nothing
-// if mails to the address bounce, or if it was asked about the same ticket type lately. The caller
+// if mails to the address bounce or were called spam, or if it was asked about the same ticket type lately. The caller
 // doesn't learn which. about names the ticket type.
 func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
@@ -54,7 +54,7 @@ func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 }
 
 // TellPlace queues a QueueConfirm or a QueuePlace, with a link to a place in an event's waiting
-// room. It queues nothing if mails to the address bounce, or if it was mailed such a link lately.
+// room. It queues nothing if mails to the address bounce or were called spam, or if it was mailed such a link lately.
 // The caller doesn't learn which.
 func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {

@@ -164,11 +164,11 @@ type Mail struct {
 	Reason       string `json:"reason,omitzero"`    // why money goes back, an event was cancelled or a payment is disputed; the status of an attempt whose money was seen; or Reminder
 	Currency     string `json:"currency,omitzero"`  // the currency of an offer or a dispute, or of money that goes back if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // the position of the refund, which is due or was decided or processed, in the order's list
-	Ticket       uint32 `json:"ticket,omitzero"`    // the serial of a ticket that is or was offered, that was moved to another date, or whose money was asked for
+	Ticket       uint32 `json:"ticket,omitzero"`    // the serial of a ticket that was offered or passed on, that was moved to another date, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // the number of the ticket's transfer
 	From         string `json:"from,omitzero"`      // the person who offers the ticket, or has passed it on
 	Taker        string `json:"taker,omitzero"`     // the e-mail address of the person who has taken the ticket
-	Org          int64  `json:"org,omitzero"`       // the number of the organization that the reader follows, is invited to or owns
+	Org          int64  `json:"org,omitzero"`       // the number of the organization that the reader is to follow, waits for, is invited to or owns
 	Sold         int64  `json:"sold,omitzero"`      // in the news of an event: when the reader's tickets were sold, in unix milliseconds
 	Given        bool   `json:"given,omitzero"`     // in the news of an event: the organization has given the reader the tickets
 	Broadcast    string `json:"broadcast,omitzero"` // the id of the broadcast that the mail belongs to

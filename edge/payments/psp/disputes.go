@@ -3,8 +3,8 @@ package psp
 import "time"
 
 // Dispute is about money of a paid charge that the buyer wants back, by way of the bank or the provider. The
-// money may leave our account at the provider at once. They decide later who gets it, after our account's
-// holder has answered.
+// money may leave our account at the provider at once. The bank or the provider decides later who gets it;
+// the holder of our account may answer before.
 type Dispute struct {
 	ID        string // the provider's id of the dispute
 	Reference string // of the charge; empty if the charge is none of ours
