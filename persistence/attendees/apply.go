@@ -31,8 +31,8 @@ func isWanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
 }
 
-// Apply writes who holds and who attends with the tickets that the batches' facts are about, within
-// the follower's transaction. It waits until the read model has applied the batches, and then reads
+// Apply writes who holds and who attends with the tickets that the batches' facts are about, the customers, and the
+// addresses that are not buyers' (naming), within the follower's transaction. It waits until the read model has applied the batches, and then reads
 // the orders from the read model's tables. A fact that is applied twice does no harm, because each
 // time the order is written as it is now.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {

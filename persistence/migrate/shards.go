@@ -187,7 +187,8 @@ func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*p
 }
 
 // refuseWithout returns an error unless one of the databases has the deployment's mark, because that one has had the
-// whole journal. It may have entries, which would be left behind if it were not listed.
+// whole journal. It may have entries, which would be left behind if it were not listed. To look for
+// the mark, it brings the databases up to date, one after another.
 func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) error {
 	for _, conn := range journals {
 		if err := apart.up(ctx, conn); err != nil {
@@ -200,7 +201,7 @@ func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) er
 	return fmt.Errorf("%w: the database of BOXOFFICE_JOURNAL_URL until now must be one of them", ErrForeign)
 }
 
-// identifyShard makes an unused database a shard. It writes the database's identity, and lets writers and streams
+// identifyShard makes an unused database a shard, and returns ErrSold for one that was used. It writes the database's identity, and lets writers and streams
 // count in steps of MaxShards from the shard's number. So no two shards give the same number, and a number tells its
 // shard. Shard 0 begins at MaxShards, because 0 is no valid number.
 func (d *deployment) identifyShard(ctx context.Context, conn *pgx.Conn, shard, shards int) error {

@@ -99,8 +99,8 @@ type Store struct {
 	sinks     []Sink
 }
 
-// New makes a store. It reads from the journal what the read model no longer has. Apply calls the
-// sinks in their order.
+// New makes a store. It reads from the journal what the read model no longer has. Apply and Tell
+// call the sinks in their order.
 func New(pool *pgxpool.Pool, from *journal.Reader, vault Vault, teller Catalogue, sinks ...Sink) *Store {
 	return &Store{pool: pool, journal: from, vault: vault, catalogue: teller, sinks: sinks}
 }
