@@ -184,8 +184,8 @@ func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 	return k, err
 }
 
-// SetStrictLimit sets how many strict writes a minute the key may make, whatever its organization; nil means the
-// tier's own limit. It returns the key, or nil if there is none.
+// SetStrictLimit sets how many strict writes a minute a key of any organization may make; nil means the tier's own
+// limit. It returns the key, or nil if there is none.
 func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
 	return findKey(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
 			updated_at = CASE WHEN strict_per_minute IS DISTINCT FROM $2 THEN now() ELSE updated_at END

@@ -32,9 +32,9 @@ func isWanted(t engine.FactType) bool {
 }
 
 // Apply writes who holds and who attends with the tickets that the batches' facts are about, the customers, and the
-// addresses that are not buyers' (naming), within the follower's transaction. It waits until the read model has applied the batches, and then reads
-// the orders from the read model's tables. A fact that is applied twice does no harm, because each
-// time the order is written as it is now.
+// addresses that are not buyers' (naming), within the follower's transaction. It waits until the read model has
+// applied the batches, and then reads the orders from the read model's tables. A fact that is applied twice does no
+// harm, because each time the order is written as it is now.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	seen := make(map[engine.OrderID]bool)
 	var ids [][16]byte

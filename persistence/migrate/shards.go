@@ -201,9 +201,9 @@ func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) er
 	return fmt.Errorf("%w: the database of BOXOFFICE_JOURNAL_URL until now must be one of them", ErrForeign)
 }
 
-// identifyShard makes an unused database a shard, and returns ErrSold for one that was used. It writes the database's identity, and lets writers and streams
-// count in steps of MaxShards from the shard's number. So no two shards give the same number, and a number tells its
-// shard. Shard 0 begins at MaxShards, because 0 is no valid number.
+// identifyShard makes an unused database a shard, and returns ErrSold for one that was used. It writes the database's
+// identity, and lets writers and streams count in steps of MaxShards from the shard's number. So no two shards give
+// the same number, and a number tells its shard. Shard 0 begins at MaxShards, because 0 is no valid number.
 func (d *deployment) identifyShard(ctx context.Context, conn *pgx.Conn, shard, shards int) error {
 	const mark = `
 INSERT INTO journal_mark (mark, shard, shards) VALUES ($1::uuid, $2, $3)

@@ -82,7 +82,7 @@ func Start(cfg Config) *Counter {
 	return c
 }
 
-// Stop adds what is left to the table. Nothing may be counted after that.
+// Stop adds what is left to the table, unless the disk is full. Nothing may be counted after that.
 func (c *Counter) Stop(ctx context.Context) error {
 	c.cancel()
 	<-c.done
