@@ -20,7 +20,7 @@ type Certificate struct {
 	Event        int64
 	Holder       string // e-mail in lower case
 	Ticket       uint32 // serial of the ticket with which it was earned
-	Name         string // the holder's name
+	Name         string // the holder's name, or Holder if no name was known (NameCertificate)
 	Title        string // the course's title
 	Organization string
 	Template     string

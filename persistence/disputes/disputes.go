@@ -41,10 +41,10 @@ type Dispute struct {
 	Attempt  string // reference of the attempt to pay
 	Amount   int64  // minor units
 	Currency string
-	Reason   string // the provider's words
+	Reason   string // the provider's words, or Stripe's word for them; "" if it gives none
 	Status   string
 	OpenedAt time.Time
-	DueBy    time.Time // until when it can be answered at the provider; zero if the provider does not say
+	DueBy    time.Time // until when it can be answered at the provider; zero if it can't be, or the provider does not say
 	ClosedAt time.Time // zero while it is open; Note takes the present time if the provider does not say
 }
 

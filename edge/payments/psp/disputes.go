@@ -10,7 +10,7 @@ type Dispute struct {
 	Reference string // of the charge; empty if the charge is none of ours
 	Amount    int64  // minor units
 	Currency  string
-	Reason    string // the provider's word or words; empty if it gives none
+	Reason    string // the provider's words, or Stripe's word for them; empty if it gives none
 	Status    DisputeStatus
 	OpenedAt  time.Time
 	DueBy     time.Time // until when it can be answered at the provider; zero if it can't be answered, or the provider does not say
