@@ -71,8 +71,9 @@ func (v *Valve) Err() error {
 // if its own look gets no answer in time, which may happen on a busy machine.
 func (v *Valve) Heard() { v.heard.Add(1) }
 
-// Join puts the valve before a pool's connections: while it is shut, the pool makes no connection and lends none. Idle
-// connections from before it was last shut are not lent either. It keeps the pool's own hooks, except PrepareConn.
+// Join puts the valve before a pool's connections: while it is shut, the pool makes no connection and lends none.
+// Idle connections from before it was last shut are not lent either. It keeps the pool's own hooks, except
+// PrepareConn.
 func (v *Valve) Join(cfg *pgxpool.Config) {
 	cfg.ConnConfig.DialFunc = v.Dial(cfg.ConnConfig.DialFunc)
 	before := cfg.BeforeConnect

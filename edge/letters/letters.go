@@ -53,8 +53,8 @@ type Writer struct{ Deps }
 // New makes the writer.
 func New(d Deps) *Writer { return &Writer{d} }
 
-// CodeSecret is the label under which the queue's table keeps secrets sealed: login codes, and what the links carry by
-// which somebody joins a waitlist or a waiting room, or sees a place in one.
+// CodeSecret is the label under which the queue's table keeps secrets sealed: login codes, and what the links carry
+// by which somebody joins a waitlist or a waiting room, or sees a place in one.
 const CodeSecret = "letter"
 
 // TokenAfterEnd is how long an order's token opens the order after the end of its event (orders.Desk). The token of
@@ -198,9 +198,9 @@ func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Ti
 	return written(mail.PasswordReset(to, h.BaseURL+"/password/reset#token="+token), nil)
 }
 
-// writeConfirmation makes the mail with a link that confirms an address. It makes none if the
-// address has no account, is proven already, or has asked too often. The mail leaves out the registered name, because its
-// reader may not be the person who registered.
+// writeConfirmation makes the mail with a link that confirms an address. It makes none if the address has no
+// account, is proven already, or has asked too often. The mail leaves out the registered name, because its reader
+// may not be the person who registered.
 func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ConfirmationToken(to.ID)
 	u, err := h.Accounts.RequestConfirmation(ctx, to.To, sha256.Sum256([]byte(token)), asked)

@@ -75,9 +75,9 @@ func lostTickets(l *mailqueue.Mail, o *order.Order) []uint32 {
 	return slices.DeleteFunc(slices.Clone(o.Refunds[l.Refund].Ask.Tickets), func(ticket uint32) bool { return !isFor(o, l.To, ticket) })
 }
 
-// writeVoid makes the mail to a person who has lost tickets that somebody else had bought, with the reason: passed on,
-// given back, or taken back by the organization. It makes none if the order knows the person no more. If the person
-// has no ticket left, the mail also cancels the entry in the person's calendar.
+// writeVoid makes the mail to a person who has lost tickets that somebody else had bought, with the reason: passed
+// on, given back, or taken back by the organization. It makes none if the order knows the person no more. If the
+// person has no ticket left, the mail also cancels the entry in the person's calendar.
 func (h *Writer) writeVoid(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	lost := lostTickets(l, o)
 	if len(lost) == 0 {

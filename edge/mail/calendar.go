@@ -149,9 +149,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// addVisit adds a visit to a calendar file, with the event's title, place, page and revision. Its start
-// and end are written as local times, for which the file must describe the zone, or both in UTC if the local time of one
-// occurs twice on its day. A visit of a whole day is written as dates. The visit is cancelled if it says so itself or if the event is void.
+// addVisit adds a visit to a calendar file, with the event's title, place, page and revision. Its start and end are
+// written as local times, for which the file must describe the zone, or both in UTC if the local time of one occurs
+// twice on its day. A visit of a whole day is written as dates. The visit is cancelled if it says so itself or if
+// the event is void.
 func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)

@@ -141,8 +141,8 @@ func QueuePlace(to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
 	return composeRoom("queue_place", to, link, end, e)
 }
 
-// composeRoom makes a mail about a waiting room, with the addresses that end the organization's bulk mail (end) in the
-// text and in the mail's header.
+// composeRoom makes a mail about a waiting room, with the addresses that end the organization's bulk mail (end) in
+// the text and in the mail's header.
 func composeRoom(template string, to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
 	m := composeMessage(template, to, values{"URL": link.URL, "Plain": link.Plain, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
 	m.Unsubscribe = end.Post

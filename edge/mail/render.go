@@ -14,8 +14,8 @@ import (
 // both the text and the HTML are made, so that both say the same.
 //
 // A template calls the functions in marks for everything that is not plain words. They put control characters
-// around their arguments. No person's text has these, because oneLine, or Sanitize in HTML, removes them. A line of a template
-// is a line of the text; the HTML joins the lines of a paragraph. An empty line ends a paragraph.
+// around their arguments. No person's text has these, because oneLine, or Sanitize in HTML, removes them. A line of
+// a template is a line of the text; the HTML joins the lines of a paragraph. An empty line ends a paragraph.
 const (
 	beginStrong, endStrong = "\x01", "\x02"
 	beginLink, endLink     = "\x03", "\x04"

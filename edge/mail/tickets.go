@@ -147,9 +147,10 @@ type Ticket struct {
 // MaxTickets is how many of an order's tickets a mail shows at most. The order's page shows all of them.
 const MaxTickets = 20
 
-// OrderConfirmation tells a buyer what was ordered for how much, and brings the tickets that the buyer still has, with
-// QR codes as showTickets says, and the event's calendar file. It says how many tickets others have by now. A buyer who
-// has passed all tickets on gets no calendar file. The calendar file of a void order removes the event's entry.
+// OrderConfirmation tells a buyer what was ordered for how much, and brings the tickets that the buyer still has,
+// with QR codes as showTickets says, and the event's calendar file. It says how many tickets others have by now. A
+// buyer who has passed all tickets on gets no calendar file. The calendar file of a void order removes the event's
+// entry.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
@@ -194,8 +195,8 @@ func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, er
 	return m, nil
 }
 
-// showTickets makes tickets for the templates. A ticket has a picture of its printed code, unless it admits nobody any
-// more, the event has no venue, or the gates accept only rotating codes.
+// showTickets makes tickets for the templates. A ticket has a picture of its printed code, unless it admits nobody
+// any more, the event has no venue, or the gates accept only rotating codes.
 func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
 	tickets = make([]values, len(all))
 	for i, t := range all {
@@ -337,9 +338,9 @@ func (b *Back) values(w *words, o *Order, e *Event) values {
 	}
 }
 
-// RefundDue tells a buyer, or the holder who asked for the refund (PassedOn), that an amount will go back to the buyer.
-// If the refund ends the reader's last ticket for the event
-// or for a visit, the mail's calendar file removes that from the reader's calendar.
+// RefundDue tells a buyer, or the holder who asked for the refund (PassedOn), that an amount will go back to the
+// buyer. If the refund ends the reader's last ticket for the event or for a visit, the mail's calendar file removes
+// that from the reader's calendar.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
 	m := composeMessage("refund_due", to, b.values(to.words(), o, e))
 	if b.Tickets > 0 && e.hasEnded() {
@@ -506,8 +507,8 @@ func (e *Event) When(l Language) string {
 	return e.showTime(wordsOf[l], func(v Visit) string { return v.When(l) })
 }
 
-// showTime returns the times of the booked visits, each as the function visit describes it, or the event's own time if
-// nothing was booked, or "" if it has no start.
+// showTime returns the times of the booked visits, each as the function visit describes it, or the event's own time
+// if nothing was booked, or "" if it has no start.
 func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	if len(e.Visits) > 0 {
 		all := make([]string, len(e.Visits))

@@ -248,8 +248,8 @@ type disputeLister interface {
 	ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error)
 }
 
-// ListDisputes returns the disputes that a notice may be about. id is the Dispute of the notice. It returns nil if the
-// provider reports no disputes to us. The call changes nothing, so it may be repeated.
+// ListDisputes returns the disputes that a notice may be about. id is the Dispute of the notice. It returns nil if
+// the provider reports no disputes to us. The call changes nothing, so it may be repeated.
 func (g *Gateway) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
 	if p, ok := g.Provider.(disputeLister); ok {
 		return p.ListDisputes(ctx, id)

@@ -66,9 +66,9 @@ const (
 	passLabel = "pass id"
 )
 
-// newCodes makes the codes of an event from its keys, of KeySize bytes each. The first is for the MACs of ids and full
-// codes, the second for QR payloads, and the third for the permutation of full codes. The keys of door codes and pass
-// ids are derived from the third.
+// newCodes makes the codes of an event from its keys, of KeySize bytes each. The first is for the MACs of ids and
+// full codes, the second for QR payloads, and the third for the permutation of full codes. The keys of door codes
+// and pass ids are derived from the third.
 func newCodes(event int64, keys []byte) *Codes {
 	derive := func(label string) []byte {
 		key, err := hkdf.Expand(sha256.New, keys[2*KeySize:], label, KeySize)
@@ -145,8 +145,8 @@ func (n numbering) write(serial uint32, version byte) string {
 	return shuffleLetters(n.shuffle, serial, version) + alphabet[version%31:][:1] + writeLetters(sumOf(n.mac, serial, version), macLen)
 }
 
-// read returns the serial and the holder version of a code in upper or lower case. ok is false unless the whole code is
-// what write makes of them, MAC included.
+// read returns the serial and the holder version of a code in upper or lower case. ok is false unless the whole
+// code is what write makes of them, MAC included.
 func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	code = strings.ToUpper(code)
 	if len(code) != codeLen {
@@ -300,9 +300,9 @@ func (c *Codes) Scan(text string, now time.Time) Scanned {
 	return Scanned{}
 }
 
-// scanQR reads a rotating payload: its parts are the form, the code (which by reads), the step and the MAC. The verdict
-// is Genuine if the step is now's or one beside it, Stale if it is any other, and Foreign if the code or the MAC is
-// not one of this event.
+// scanQR reads a rotating payload: its parts are the form, the code (which by reads), the step and the MAC. The
+// verdict is Genuine if the step is now's or one beside it, Stale if it is any other, and Foreign if the code or
+// the MAC is not one of this event.
 func (c *Codes) scanQR(by numbering, parts []string, now time.Time) Scanned {
 	serial, version, ok := by.read(parts[1])
 	step, err := strconv.ParseInt(parts[2], 10, 64)
@@ -319,8 +319,8 @@ func (c *Codes) scanQR(by numbering, parts []string, now time.Time) Scanned {
 	return s
 }
 
-// scanPrinted reads a printed payload: its parts are the form, the code (which by reads) and the MAC. It is Genuine at
-// any time, or Foreign if the code or the MAC is not one of this event.
+// scanPrinted reads a printed payload: its parts are the form, the code (which by reads) and the MAC. It is Genuine
+// at any time, or Foreign if the code or the MAC is not one of this event.
 func (c *Codes) scanPrinted(by numbering, parts []string) Scanned {
 	serial, version, ok := by.read(parts[1])
 	if !ok || !hmac.Equal([]byte(parts[2]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, printedStep))) {

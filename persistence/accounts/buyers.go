@@ -71,8 +71,8 @@ func cleanName(name string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")
 }
 
-// nameBuyer gives an account the name that was last given with its address at a checkout, if one was noted. An account that has a
-// name or a password stays as it is. The noted name is deleted, because it has done its work.
+// nameBuyer gives an account the name that was last given with its address at a checkout, if one was noted. An
+// account that has a name or a password stays as it is. The noted name is deleted, because it has done its work.
 func nameBuyer(ctx context.Context, tx pgx.Tx, u *User) error {
 	if u.Name() != "" || u.PasswordHash != "" {
 		return nil

@@ -124,11 +124,11 @@ func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	return signOut(ctx, tx, user)
 }
 
-// endOthersAccess ends what others can do through the organizations that were made with an account before
-// its mailbox was proven. An organization that has another owner with a proven mailbox goes on
-// without the account. Any other organization keeps the account as its only member and owner: its
-// other members leave, its API keys are paused, and its webhook endpoints are disabled, which the
-// owner may undo. What these endpoints have not been sent yet is cancelled for good. Memberships by invitation stay, because they were meant for the person with the
+// endOthersAccess ends what others can do through the organizations that were made with an account before its
+// mailbox was proven. An organization that has another owner with a proven mailbox goes on without the account. Any
+// other organization keeps the account as its only member and owner: its other members leave, its API keys are
+// paused, and its webhook endpoints are disabled, which the owner may undo. What these endpoints have not been sent
+// yet is cancelled for good. Memberships by invitation stay, because they were meant for the person with the
 // mailbox.
 func endOthersAccess(ctx context.Context, tx pgx.Tx, user int64) error {
 	// manageMembers takes the same lock, so that an organization always keeps an owner.

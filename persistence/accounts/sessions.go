@@ -59,8 +59,8 @@ func (s *Store) OpenSession(ctx context.Context, in SignIn) (uuid.UUID, error) {
 // FirstGeneration is the generation of a new session's refresh token.
 const FirstGeneration = 1
 
-// openSession does the work of OpenSession, also in a caller's transaction. It notes whether the mailbox is proven: by
-// the sign-in itself, or by a password of an account that is proven.
+// openSession does the work of OpenSession, also in a caller's transaction. It notes whether the mailbox is proven:
+// by the sign-in itself, or by a password of an account that is proven.
 func openSession(ctx context.Context, q persistence.Querier, in SignIn) (id uuid.UUID, err error) {
 	// The lock makes this wait for a reset that is under way, and a reset wait for this, so that no
 	// session is opened with a replaced password.

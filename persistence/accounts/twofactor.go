@@ -123,9 +123,9 @@ func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error
 	return sealed, nil
 }
 
-// acceptCode uses up a second factor. It returns ErrCodeInvalid for a recovery code that the user does not have, or no
-// longer has, for a one-time code that is no newer than the last one used, and if no second factor is active. It locks
-// the user.
+// acceptCode uses up a second factor. It returns ErrCodeInvalid for a recovery code that the user does not have, or
+// no longer has, for a one-time code that is no newer than the last one used, and if no second factor is active. It
+// locks the user.
 func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	if f.Recovery != nil {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {

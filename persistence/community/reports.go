@@ -81,9 +81,9 @@ func (s *Store) tellReport(ctx context.Context, tx pgx.Tx, r *Report, tell TellR
 	return s.facts.Tell(ctx, tx, told)
 }
 
-// AddReport adds a report and returns it as stored. Unless the report is made to the platform, AddReport also publishes
-// a fact about it. If the id is stored already, a client has repeated its request: AddReport returns the stored report
-// and publishes nothing.
+// AddReport adds a report and returns it as stored. Unless the report is made to the platform, AddReport also
+// publishes a fact about it. If the id is stored already, a client has repeated its request: AddReport returns the
+// stored report and publishes nothing.
 func (s *Store) AddReport(ctx context.Context, r *Report, tell TellReport) (*Report, error) {
 	const insert = `
 INSERT INTO reports (id, reporter, org, event, platform, category, description, evidence_urls) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -147,10 +147,9 @@ func (s *Store) listReports(ctx context.Context, find string, args ...any) ([]Re
 	return list, nil
 }
 
-// CloseReport ends a report, either as its organization or as the platform. Unless the report was made to the platform,
-// it also publishes a fact about that. It returns
-// ErrState if the report is closed already, or if the other side must close it: the platform closes escalated
-// reports, and the organization all others.
+// CloseReport ends a report, either as its organization or as the platform. Unless the report was made to the
+// platform, it also publishes a fact about that. It returns ErrState if the report is closed already, or if the
+// other side must close it: the platform closes escalated reports, and the organization all others.
 func (s *Store) CloseReport(ctx context.Context, id uuid.UUID, byPlatform bool, status, resolution, note string, tell TellReport) (*Report, error) {
 	const end = `
 UPDATE reports SET status = $3, resolution = $4, note = $5, closed_at = now(),

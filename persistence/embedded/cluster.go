@@ -60,8 +60,9 @@ func (s *Server) makeSocketDir() error {
 	return os.Chown(s.files.socket, int(s.user.uid), int(s.user.gid))
 }
 
-// clusterVersion returns the major version of the Postgres that made the cluster, or 0 if dir does not exist. Only a
-// Postgres of the same major version can run the cluster. A directory without PG_VERSION, even an empty one, is an error.
+// clusterVersion returns the major version of the Postgres that made the cluster, or 0 if dir does not exist. Only
+// a Postgres of the same major version can run the cluster. A directory without PG_VERSION, even an empty one, is
+// an error.
 func clusterVersion(dir string) (int, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -131,8 +132,8 @@ func syncDir(dir string) error {
 }
 
 // clearLeftovers removes the socket of a killed server and its lock, and makes its pid file ours (adoptPidFile),
-// because they would keep the next server from starting. The caller has made sure that no process of the killed server
-// is left (clearOrphans).
+// because they would keep the next server from starting. The caller has made sure that no process of the killed
+// server is left (clearOrphans).
 func (s *Server) clearLeftovers() error {
 	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
 		if err := os.Remove(filepath.Join(s.files.socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -240,8 +240,8 @@ func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duratio
 	return err
 }
 
-// setAside writes the batch's only fact into the table of facts set aside, with the error, and logs it. If the fact is
-// there already, that counts as another attempt that failed.
+// setAside writes the batch's only fact into the table of facts set aside, with the error, and logs it. If the fact
+// is there already, that counts as another attempt that failed.
 func (d *Digester) setAside(ctx context.Context, tx pgx.Tx, b *journal.Batch, why error) error {
 	const insert = `
 INSERT INTO set_aside AS s (follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error)

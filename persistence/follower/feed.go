@@ -199,8 +199,8 @@ func (f *feed) removeWaiter(w *waiter) {
 	f.waiters = slices.DeleteFunc(f.waiters, func(o *waiter) bool { return o == w })
 }
 
-// Lag is how far a follower is behind the batches that its feed knows of: those that were offered, and those that were
-// in the journal when it began.
+// Lag is how far a follower is behind the batches that its feed knows of: those that were offered, and those that
+// were in the journal when it began.
 type Lag struct {
 	Batches int64         // how many of them are not applied
 	Delay   time.Duration // time from the commit of the last transaction's oldest batch to its application; 0 if that was read from the journal

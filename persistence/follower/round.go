@@ -33,9 +33,9 @@ type round struct {
 	began  time.Time // when the last transaction began
 }
 
-// follow runs one round: it takes a connection, reads the saved positions, and makes steps until the first error or the
-// follower's end, and returns that error. It pauses while there is nothing to do, between transactions when it has
-// caught up (pace), and for as long as Config.Room waits.
+// follow runs one round: it takes a connection, reads the saved positions, and makes steps until the first error or
+// the follower's end, and returns that error. It pauses while there is nothing to do, between transactions when it
+// has caught up (pace), and for as long as Config.Room waits.
 func (f *Follower) follow(from Journal) error {
 	conn, err := f.cfg.Pool.Acquire(f.ctx)
 	if err != nil {
@@ -82,9 +82,9 @@ func (r *round) readPositions(ctx context.Context) error {
 	return nil
 }
 
-// step takes in the batches that are there, and applies those that can be applied, up to a transaction's worth. Before
-// that it makes the attempts that somebody asked for (Digester.Tend), and afterwards it rests if it has to (yield). idle
-// reports that nothing is left to do.
+// step takes in the batches that are there, and applies those that can be applied, up to a transaction's worth.
+// Before that it makes the attempts that somebody asked for (Digester.Tend), and afterwards it rests if it has to
+// (yield). idle reports that nothing is left to do.
 func (r *round) step(ctx context.Context) (idle bool, err error) {
 	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {
@@ -162,9 +162,9 @@ func (r *round) takeFeed() {
 	}
 }
 
-// readTails fills the tails that are behind, with up to one transaction's worth each, until there are enough facts for a
-// transaction; tails for which other batches wait are filled even then. It leaves out a writer whose database does not
-// answer, and finishes one that is closed and has no more.
+// readTails fills the tails that are behind, with up to one transaction's worth each, until there are enough facts
+// for a transaction; tails for which other batches wait are filled even then. It leaves out a writer whose database
+// does not answer, and finishes one that is closed and has no more.
 func (r *round) readTails(ctx context.Context) error {
 	for _, w := range r.tails.Order {
 		t := r.tails.ByWriter[w]

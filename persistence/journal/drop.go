@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrBusy means that a day was not dropped, because somebody reads or writes it, or a node makes or drops another day.
-// Try again later.
+// ErrBusy means that a day was not dropped, because somebody reads or writes it, or a node makes or drops another
+// day. Try again later.
 var ErrBusy = errors.New("journal: somebody is at it")
 
 // lockTimeout is the SQLSTATE that says that a lock was not free within lock_timeout.

@@ -44,8 +44,8 @@ type Config struct {
 	Now func() time.Time // the time, which gives a batch its day; nil stands for time.Now
 }
 
-// These are the reasons for which a journal fails; Failed reports them. ErrOtherMap does not end a journal: Open, Claim
-// and the question of LookAt return it. Open returns ErrUnsafe too.
+// These are the reasons for which a journal fails; Failed reports them. ErrOtherMap does not end a journal: Open,
+// Claim and the question of LookAt return it. Open returns ErrUnsafe too.
 var (
 	// ErrUnsafe means that the server's settings let it forget what it has committed.
 	ErrUnsafe = errors.New("journal: server does not keep commits")
@@ -170,8 +170,8 @@ func setDefault[T comparable](p *T, d T) {
 	}
 }
 
-// Stop writes the entries that were handed over, closes this node's writers, and waits. If ctx ends first, Stop gives up
-// the remaining entries, their owners get ErrClosed, and it returns the context's error.
+// Stop writes the entries that were handed over, closes this node's writers, and waits. If ctx ends first, Stop
+// gives up the remaining entries, their owners get ErrClosed, and it returns the context's error.
 func (j *Postgres) Stop(ctx context.Context) error {
 	j.stopTending()
 	j.tending.Wait()
@@ -210,8 +210,8 @@ func (j *Postgres) fail(err error) {
 }
 
 // Claim raises the epoch of the actor's stream. It also notes the actor in wakes, so that the actor is woken if the
-// node crashes. If the shard has moved to another place, it returns ErrOtherMap and claims nothing. After any other error
-// the claim may or may not have been made, so the caller claims again.
+// node crashes. If the shard has moved to another place, it returns ErrOtherMap and claims nothing. After any other
+// error the claim may or may not have been made, so the caller claims again.
 func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	if j.ctx.Err() != nil {
 		return Claim{}, ErrClosed

@@ -12,10 +12,10 @@ import (
 	"boxoffice/engine"
 )
 
-// Reader reads a journal without writing facts, for the audit and the followers. If one of several databases does not
-// answer, methods about a writer or stream in it return an error. Writers then lists the writers of the others, together
-// with an error. Facts succeeds if the others have all of its streams. Records, Streams and IsBeheaded (of any stream)
-// need all databases.
+// Reader reads a journal without writing facts, for the audit and the followers. If one of several databases does
+// not answer, methods about a writer or stream in it return an error. Writers then lists the writers of the others,
+// together with an error. Facts succeeds if the others have all of its streams. Records, Streams and IsBeheaded (of
+// any stream) need all databases.
 type Reader struct{ pools Pools }
 
 // NewReader returns a reader of a journal in one database or in several.
@@ -129,8 +129,8 @@ const byIndex = `
 SELECT set_config(name, 'off', true) FROM unnest('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[]) AS name
 UNION ALL SELECT set_config('max_parallel_workers_per_gather', '0', true)`
 
-// queryByIndex runs a query about a writer with byIndex's settings, and passes its rows to read. Both statements are in
-// one transaction, and the settings end with it.
+// queryByIndex runs a query about a writer with byIndex's settings, and passes its rows to read. Both statements
+// are in one transaction, and the settings end with it.
 func (j *Reader) queryByIndex(ctx context.Context, writer int32, read func(pgx.Rows) error, query string, args ...any) error {
 	var once pgx.Batch // one transaction
 	once.Queue(byIndex)

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tailStep is how many batches one statement of indexTail indexes at most. In a rush such a statement takes the server
-// some 30 ms.
+// tailStep is how many batches one statement of indexTail indexes at most. In a rush such a statement takes the
+// server some 30 ms.
 const tailStep = 1024
 
 // indexTails writes spans for what this node's writers have committed, and for closed writers, because their nodes

@@ -40,9 +40,9 @@ func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, languag
 	return nil
 }
 
-// AskToWait queues a WaitlistConfirm with the link that puts its reader in line. It queues nothing
-// if mails to the address bounce or were called spam, or if it was asked about the same ticket type lately. The caller
-// doesn't learn which. about names the ticket type.
+// AskToWait queues a WaitlistConfirm with the link that puts its reader in line. It queues nothing if mails to the
+// address bounce or were called spam, or if it was asked about the same ticket type lately. The caller doesn't
+// learn which. about names the ticket type.
 func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
 		return o.queueAsking(ctx, tx, l, "wait/"+about+"/"+l.To, waitPause)

@@ -171,8 +171,8 @@ func letGo(ctx context.Context, tx pgx.Tx, journal *pgx.Conn, mark string) error
 	return dropAtHome(ctx, tx)
 }
 
-// dropAtHome drops the journal's tables at home, and notes there that the journal is apart and which release is needed
-// from now on. If the journal was never used, it also forgets the followers' positions.
+// dropAtHome drops the journal's tables at home, and notes there that the journal is apart and which release is
+// needed from now on. If the journal was never used, it also forgets the followers' positions.
 func dropAtHome(ctx context.Context, tx pgx.Tx) error {
 	// The followers know the writers of the unused journal by number. The new journal counts its writers from 1
 	// again, so those numbers must be forgotten.

@@ -66,9 +66,9 @@ func Ranges(ctx context.Context, q persistence.Querier) ([]Range, error) {
 	return d.shards, err
 }
 
-// RefuseOtherNumber returns an error unless the journal is in as many databases as are listed; 0 means in home. If the
-// journal is in other databases, the error is ErrApart with the setting to change. A database with the schema of an
-// earlier release, without these tables, is not refused: it can't tell.
+// RefuseOtherNumber returns an error unless the journal is in as many databases as are listed; 0 means in home. If
+// the journal is in other databases, the error is ErrApart with the setting to change. A database with the schema
+// of an earlier release, without these tables, is not refused: it can't tell.
 func RefuseOtherNumber(ctx context.Context, q persistence.Querier, listed int) error {
 	d, err := readDeployment(ctx, q)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == undefinedTable {

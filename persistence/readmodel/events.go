@@ -14,7 +14,8 @@ import (
 )
 
 // eventFact queues the statement that applies a fact about the event itself to the event's row. Each such fact
-// raises the revision by one, as it does in the actor, so the two agree. The row of an event that is removed is deleted.
+// raises the revision by one, as it does in the actor, so the two agree. The row of an event that is removed is
+// deleted.
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,

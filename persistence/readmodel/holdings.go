@@ -35,8 +35,9 @@ func (w *Writer) ticketMoved(f *order.TicketTransferred) {
 }
 
 // Holdings lists the live tickets of a category's events that the owner of an address holds: tickets of their own
-// orders that they have not passed on, and tickets that others passed on to them. A ticket that came back to its buyer
-// is listed twice. Customer is the number under which sales count this person; MostOrders of their orders are read.
+// orders that they have not passed on, and tickets that others passed on to them. A ticket that came back to its
+// buyer is listed twice. Customer is the number under which sales count this person; MostOrders of their orders are
+// read.
 func (m *Model) Holdings(ctx context.Context, customer uint64, email, category string) ([]Holding, error) {
 	email = order.NormalEmail(email)
 	orders, err := m.ordersOf(ctx, customer, category)

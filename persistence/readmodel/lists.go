@@ -14,10 +14,12 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// This file has the lists for an organization and for a buyer. The table of orders has no index by organization, because each index
-// would slow down every order of a rush. It needs none: the orders of an event are neighbours by their ids.
+// This file has the lists for an organization and for a buyer. The table of orders has no index by organization,
+// because each index would slow down every order of a rush. It needs none: the orders of an event are neighbours by
+// their ids.
 
-// OrderFilter says which orders a list has. A zero field filters nothing, but without Events or Limit the list is empty.
+// OrderFilter says which orders a list has. A zero field filters nothing, but without Events or Limit the list is
+// empty.
 type OrderFilter struct {
 	Events    []int64 // the events whose orders are listed, all of one organization
 	Status    string

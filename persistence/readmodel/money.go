@@ -213,8 +213,8 @@ WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER 
 }
 
 // ClaimRefund takes a refund that RefundsDue has listed, for the caller alone, until a time. It returns false if
-// somebody else has taken it or set its time since, because two nodes that sweep at the same moment must not both send
-// the money, and if it is no longer to be sent.
+// somebody else has taken it or set its time since, because two nodes that sweep at the same moment must not both
+// send the money, and if it is no longer to be sent.
 func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
 	const claim = `
 UPDATE refunds SET not_before = $3, claimed_until = $3

@@ -44,7 +44,8 @@ func NewDigester(log *slog.Logger) *follower.Digester {
 // ErrNotFound says that the read model has no such thing, or not yet.
 var ErrNotFound = errors.New("readmodel: not found")
 
-// Model reads the read model, and keeps the sweep's notes in it (CheckPayment, ClaimRefund, CheckRefund, RetryRefund).
+// Model reads the read model, and keeps the sweep's notes in it (CheckPayment, ClaimRefund, CheckRefund,
+// RetryRefund).
 type Model struct{ pool *pgxpool.Pool }
 
 // New makes a Model that reads through a pool.

@@ -52,8 +52,8 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::s
 	l.upsert(b)
 }
 
-// upsert queues the sums of the wallets that have new entries. Each entry has the balance after it, and what is pending
-// then, so the last entry of a wallet is enough; only payouts are added up.
+// upsert queues the sums of the wallets that have new entries. Each entry has the balance after it, and what is
+// pending then, so the last entry of a wallet is enough; only payouts are added up.
 func (l *ledgers) upsert(b *pgx.Batch) {
 	const wallets = `
 INSERT INTO wallets AS w (org, currency, balance, pending, lifetime_payout, updated_at)

@@ -23,7 +23,8 @@ var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz
 α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o`)
 
-// readSpellings reads a table in which each letter is followed by its spelling. A dash means that the spelling is empty.
+// readSpellings reads a table in which each letter is followed by its spelling. A dash means that the spelling is
+// empty.
 func readSpellings(table string) map[rune]string {
 	fields := strings.Fields(table)
 	m := make(map[rune]string, len(fields)/2)

@@ -53,7 +53,8 @@ type changed struct {
 	erased    bool // somebody's name and address were taken out of it
 }
 
-// laterFact is a fact about an order that has to be read from the table first. order is the order's index in Writer.orders.
+// laterFact is a fact about an order that has to be read from the table first. order is the order's index in
+// Writer.orders.
 type laterFact struct {
 	order int32
 	fact  engine.Fact
@@ -144,8 +145,8 @@ func (w *Writer) applyRecord(r *journal.Record) error {
 	return nil
 }
 
-// takeFact notes what a fact changes, or queues the statement that changes it. Body is the fact as it was journaled. A
-// fact of a type without a rule is an error.
+// takeFact notes what a fact changes, or queues the statement that changes it. Body is the fact as it was
+// journaled. A fact of a type without a rule is an error.
 func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 	switch f := f.(type) {
 	case *order.Created:
@@ -229,8 +230,8 @@ func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 const byIndex = `
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
-// loadOrders reads the orders that have facts in these batches and were created before, and folds those facts (later).
-// It returns an error if such an order is not in the table.
+// loadOrders reads the orders that have facts in these batches and were created before, and folds those facts
+// (later). It returns an error if such an order is not in the table.
 func (w *Writer) loadOrders(ctx context.Context, tx pgx.Tx) error {
 	if len(w.later) == 0 {
 		return nil

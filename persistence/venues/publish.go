@@ -51,10 +51,10 @@ func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error)
 	return m, nil
 }
 
-// publish makes a version of a map's draft within a transaction, unless published finds that the command or the draft
-// has one; then it returns that. It returns nil if there is no such map, and ErrTooManyVersions after MaxVersions. org is
-// 0 for a map that all organizations share. Its lock on the map's row makes two publications wait for each other, so
-// that version numbers have no gap and no number is used twice.
+// publish makes a version of a map's draft within a transaction, unless published finds that the command or the
+// draft has one; then it returns that. It returns nil if there is no such map, and ErrTooManyVersions after
+// MaxVersions. org is 0 for a map that all organizations share. Its lock on the map's row makes two publications
+// wait for each other, so that version numbers have no gap and no number is used twice.
 func publish(ctx context.Context, tx pgx.Tx, command [16]byte, id uuid.UUID, org int64, expand Expand) (*Version, error) {
 	var number int64
 	var draft []byte
@@ -88,9 +88,9 @@ func publish(ctx context.Context, tx pgx.Tx, command [16]byte, id uuid.UUID, org
 	return v, err
 }
 
-// published returns the version that already answers a command, with done set: the one that the command has made within
-// a day, or the newest one if it is of the same draft. Otherwise it returns the newest one, which has number 0 if there
-// is none.
+// published returns the version that already answers a command, with done set: the one that the command has made
+// within a day, or the newest one if it is of the same draft. Otherwise it returns the newest one, which has number
+// 0 if there is none.
 func published(ctx context.Context, tx pgx.Tx, number int64, command [16]byte, draft []byte) (v *Version, done bool, err error) {
 	v = new(Version)
 	err = tx.QueryRow(ctx, `SELECT version, seats, published_at, again OR document::text = $3 FROM (

@@ -136,9 +136,9 @@ func (n *Provider) Coins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// askCoins asks which coins are enabled for us, and joins them with their descriptions, which only the list of
-// all coins has. An enabled coin that is missing in that list is left out, and so are all beyond maxCoins. It
-// derives the symbol (what people call the coin) from the ticker, and adds the network to a label that does not name it.
+// askCoins asks which coins are enabled for us, and joins them with their descriptions, which only the list of all
+// coins has. An enabled coin that is missing in that list is left out, and so are all beyond maxCoins. It derives
+// the symbol (what people call the coin) from the ticker, and adds the network to a label that does not name it.
 func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`

@@ -13,8 +13,8 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// currencies are the currencies that Paystack's part accepts. NOWPayments' part accepts only US dollars, and the other
-// parts have no such list.
+// currencies are the currencies that Paystack's part accepts. NOWPayments' part accepts only US dollars, and the
+// other parts have no such list.
 var currencies = map[string]bool{"GHS": true, "KES": true, "NGN": true, "USD": true, "ZAR": true}
 
 // unknownReference is the advice that Paystack gives when somebody asks for a transaction that it

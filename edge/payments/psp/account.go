@@ -74,6 +74,6 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
 // LogValue masks the secret.
 func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
 
-// CardWindow is how long an order waits for a payment by card. Only Flutterwave and Stripe (a minute more) are told of
-// it, and let nobody pay later.
+// CardWindow is how long an order waits for a payment by card. Only Flutterwave and Stripe (a minute more) are told
+// of it, and let nobody pay later.
 const CardWindow = 30 * time.Minute

@@ -1,6 +1,6 @@
-// Package psp has what every payment service provider is asked and answers, and how one is called: formats, timeouts, a
-// limit on calls under way, retries of reads, and a breaker per provider, so that a sick provider fails fast and never
-// holds up a buyer who pays with another.
+// Package psp has what every payment service provider is asked and answers, and how one is called: formats,
+// timeouts, a limit on calls under way, retries of reads, and a breaker per provider, so that a sick provider fails
+// fast and never holds up a buyer who pays with another.
 //
 // An adapter is a Provider in a package of its own, which makes its calls through a Client. It decides nothing and
 // compares no amounts: it reports faithfully what the provider says, and the order's actor decides. All errors of a

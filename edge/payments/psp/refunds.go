@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Some providers never tell a repeated refund from a second one, and the others only for a while. So each attempt to
-// send a refund carries a note, and before another attempt we look for what was sent under the same key: an answer may
-// have been lost, or a node may have died before it got one.
+// Some providers never tell a repeated refund from a second one, and the others only for a while. So each attempt
+// to send a refund carries a note, and before another attempt we look for what was sent under the same key: an
+// answer may have been lost, or a node may have died before it got one.
 
 // AttemptKey returns the note that an attempt to send a refund carries: the key for the first attempt,
 // the key and a number for each further one.

@@ -59,9 +59,9 @@ func (p *partition) run(ctx context.Context) {
 	}
 }
 
-// followTopic reads and applies, from the saved position on, until an error or until the generation ends. Between reads
-// it makes the attempts that somebody asked for (tellAgain). If the messages at its position are gone, it goes on with
-// the first one that there is.
+// followTopic reads and applies, from the saved position on, until an error or until the generation ends. Between
+// reads it makes the attempts that somebody asked for (tellAgain). If the messages at its position are gone, it
+// goes on with the first one that there is.
 func (p *partition) followTopic(ctx context.Context) error {
 	if err := p.readPosition(ctx); err != nil {
 		return err
@@ -245,7 +245,8 @@ func (p *partition) savePosition(ctx context.Context, tx pgx.Tx, to int64) error
 }
 
 // goToFirst moves the saved position to the first message that there is, and logs an error. Earlier messages were
-// deleted before they were read, or the topic is a different one. follower.Once finds out whether facts are missing now.
+// deleted before they were read, or the topic is a different one. follower.Once finds out whether facts are missing
+// now.
 func (p *partition) goToFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
 	defer cancel()

@@ -70,8 +70,9 @@ func (l *Ledger) ModesOf(t *Transaction) faults.Modes {
 	return *l.modes.Load()
 }
 
-// Add stores a new transaction and gives it its number. With the mode "auto" it also ends the checkout with a payment,
-// whose money comes after the mode's time. It returns false if the reference is taken. The ledger is locked.
+// Add stores a new transaction and gives it its number. With the mode "auto" it also ends the checkout with a
+// payment, whose money comes after the mode's time. It returns false if the reference is taken. The ledger is
+// locked.
 func (l *Ledger) Add(t *Transaction) bool {
 	if !l.storeTransaction(t) {
 		return false

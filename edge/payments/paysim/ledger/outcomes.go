@@ -28,8 +28,9 @@ func (l *Ledger) Settle(t *Transaction, outcome string, at time.Time) {
 }
 
 // collectMoney fixes how much money arrives, in which currency and when, and queues the webhook about it. With the
-// mode "pending", the last of the reads that don't show the money queues it instead (CountRead). collectMoney also adds
-// the further payment of the mode "again", which is for NOWPayments alone, and the refund of the mode "reversed".
+// mode "pending", the last of the reads that don't show the money queues it instead (CountRead). collectMoney also
+// adds the further payment of the mode "again", which is for NOWPayments alone, and the refund of the mode
+// "reversed".
 func (l *Ledger) collectMoney(t *Transaction, m faults.Modes, at time.Time) {
 	t.Paid, t.PaidAt, t.PendingLeft = t.Asked, at, 0
 	if set, ok := l.cfg.Dice.Struck(m, "short", t.Reference); ok {
