@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// sendsCourse lists the fields of courses that a request sends with a value. A null does not count: it clears a
-// field that an event of another category does not have anyway.
+// sendsCourse lists the fields of courses that a request sends with a value. A null does not count, nor does
+// an empty unifiedPdf or unifiedVideo: these clear a field that an event of another category does not have anyway.
 func sendsCourse(f *api.CourseFields) (names []string) {
 	add := func(name string, sent bool) {
 		if sent {

@@ -123,8 +123,8 @@ func betweenOf(f *api.EventFilter) (b readmodel.Between) {
 	return b
 }
 
-// card shows an event as lists of discovery do. A reservation has no dates of its own, so it says instead whether
-// it can be booked.
+// card shows an event as lists of discovery do. The event of a reservation calendar has no dates of its own, so the
+// card says instead whether it can be booked.
 func (h *Handlers) card(e *readmodel.Event) api.Card {
 	t := e.Details
 	v := api.Card{
@@ -143,7 +143,7 @@ func (h *Handlers) card(e *readmodel.Event) api.Card {
 	return v
 }
 
-// bookingOpen reports whether a reservation's dates can be booked.
+// bookingOpen reports whether the dates of a reservation calendar can be booked, by the status of its event.
 func bookingOpen(e *event.Record) bool {
 	return slices.Contains(event.Public, e.Status)
 }

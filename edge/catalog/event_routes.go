@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine"
 )
 
-// eventRoutes are the rows by which an organization makes, changes and moves its events.
+// eventRoutes are the rows by which an organization lists, reads, makes, changes and removes its events, and moves
+// them from one status to another.
 func (h *Handlers) eventRoutes() []route.Op {
 	return route.Table(
 		route.Group{

@@ -155,7 +155,7 @@ func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketType
 	if err != nil {
 		return nil, err
 	}
-	return &api.TicketTypes{Items: types}, nil // all of them: there are at most maxTypes
+	return &api.TicketTypes{Items: types}, nil // all of them: an event has at most event.MaxTypes
 }
 
 // typesView shows the types with their live stock: all of them to their organization, and to the public those

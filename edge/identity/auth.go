@@ -229,8 +229,9 @@ func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error)
 	return out, nil
 }
 
-// EnsureAdmin gives the account with an address the rights of a platform administrator. The program calls it at
-// each start, with the address in the configuration. It changes nothing once the account has the rights.
+// EnsureAdmin gives the account with an address the rights of a platform administrator, and makes the account if
+// there is none. An account that gets the rights also gets the password, and its sessions and second factor end. The
+// program calls it at each start, with the configured address; it changes nothing once the account has the rights.
 func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) error {
 	hash, err := h.hash(ctx, password)
 	if err != nil {

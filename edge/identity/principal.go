@@ -19,7 +19,7 @@ import (
 // cannot keep an old proof valid, and a flood of valid credentials cannot use up the memory.
 const (
 	proofLife = time.Minute // longest time that a proof is trusted
-	proofMax  = 100_000     // proofs kept
+	proofMax  = 100_000     // most proofs that are kept
 	keyPrefix = "vt_"
 	jwtPrefix = "eyJ" // every JWT begins with this, the base64url of its header's first two characters {"
 )
@@ -38,7 +38,7 @@ type proof struct {
 	allow     []netip.Prefix // addresses that the credential may be used from; empty: all
 	// until is when the credential expires. It is zero if the credential never does.
 	until time.Time
-	at    time.Time // when it was made, before the tables were read
+	at    time.Time // when its making began, before the tables were read
 	rests []string  // the subjects whose changes end it
 }
 

@@ -86,8 +86,8 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 	}
 }
 
-// noFailure is the answer for a request that nothing was kept of: one that succeeded, one that failed more than a
-// day ago, or none at all.
+// noFailure is the answer for an id of which nothing is kept: a request that succeeded, that failed more than a day
+// ago, or that was not kept (see server.failureOf), or no request at all.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
 // getFailedRequest shows the headers and bodies of one failed request. Their secrets were hidden before they were

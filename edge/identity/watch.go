@@ -104,7 +104,7 @@ type Watch struct {
 }
 
 // StartWatch starts the watch. When it returns, the first look at the changes has succeeded or
-// failed. After a failed look no proof is trusted for longer than watchTrust.
+// failed. Until a look has succeeded, no proof is trusted for longer than watchTrust.
 func StartWatch(h *Handlers) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{Handlers: h, seen: make(map[int64]time.Time), cancel: cancel, done: make(chan struct{})}

@@ -38,7 +38,7 @@ const (
 )
 
 // fetchRound returns the signature of a round of a chain. No relay is trusted: the answer is
-// verified by the chain's key, and if it is wrong the next relay is asked.
+// verified by the chain's key, and if it is wrong or does not come, the next relay is asked.
 func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
 	if b.test != nil && b.test.Chain.Hash == chain.Hash {
 		return b.test.Sign(round), nil

@@ -24,7 +24,7 @@ const (
 	forgetAfter = time.Minute
 	// slowestRate is how many a steered room admits in a minute at least.
 	slowestRate = 30
-	// fastestRate is how many it admits in a minute at most.
+	// fastestRate is how many a steered room admits in a minute at most.
 	fastestRate = 60_000
 )
 
@@ -46,10 +46,10 @@ type keptRoom struct {
 	askAt time.Time
 	// seen is the number of the last draw whose statement the witness has signed for this keptRoom.
 	seen uint32
-	// served holds how many entries had been admitted at earlier looks, the oldest first. It goes back only as
-	// far as an admission is valid.
+	// served holds how many entries had been admitted at earlier looks, the oldest first. It goes back as far
+	// as an admission is valid, and one look further.
 	served []servedAt
-	// judged holds the counts of orders at the last judgement by isSlow.
+	// judged holds the counts of orders at the last judgement by isSlow, or before that when the keptRoom was made.
 	judged orderCount
 }
 

@@ -143,7 +143,7 @@ func (s *source) Take(whole bool) (update, snapshot []sse.Event) {
 	return update, snapshot
 }
 
-// Close ends the source's goroutine.
+// Close ends the source's goroutine and waits for its end.
 func (s *source) Close() {
 	s.cancel()
 	<-s.done

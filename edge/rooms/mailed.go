@@ -53,8 +53,8 @@ func (h *Handlers) mailPlace(c *route.Call, number int64, email string, joined *
 	return h.mailLink(c, number, mailqueue.QueuePlace, email, url.Values{"ticket": {*joined.Token}, "receipt": {*joined.Receipt}})
 }
 
-// mailLink queues a mail with a link to the room's page. Its content is as secret as the
-// place itself, so it is sealed in the queue's table.
+// mailLink queues a mail with a link to the room's page. What the link carries is as
+// secret as the place itself, so it is sealed in the queue's table.
 func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Template, email string, carried url.Values) error {
 	k, err := h.Known.Find(c.Context, number)
 	if err != nil {
@@ -67,7 +67,8 @@ func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Temp
 	return h.Mail.TellPlace(c.Context, l)
 }
 
-// noInvitation is the same refusal for forged links, for links that have ended, and for links of an earlier draw.
+// noInvitation is the same refusal for forged links, for links that have ended, for links of an earlier
+// draw, and if the room no longer asks for an address.
 var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
 
 // confirmQueue makes the entry of a person who has opened a mailed link. A person has only one entry, however many

@@ -12,8 +12,8 @@ const (
 	orderSample = 200
 )
 
-// orderPace counts the orders that this node has decided, and how many of them were slow. Any
-// goroutine may use it.
+// orderPace counts the orders that came to this node and were decided, on whatever node, and how many of them were
+// slow. Any goroutine may use it.
 type orderPace struct{ all, slow atomic.Int64 }
 
 // orderCount is the two counts of an orderPace at one moment.
@@ -32,8 +32,8 @@ func (h *Handlers) NoteOrder(took time.Duration) {
 }
 
 // isSlow reports whether more than one of 100 orders was slow since the last judgement. It judges
-// only once there are orderSample orders, and reports false until then. It counts only orders that
-// this node has decided.
+// only once there are orderSample orders, and reports false until then. It judges only
+// orders that came to this node.
 func (k *keptRoom) isSlow() bool {
 	now := k.pace.read()
 	all, slow := now.all-k.judged.all, now.slow-k.judged.slow

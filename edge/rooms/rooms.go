@@ -1,5 +1,5 @@
-// Package rooms is the area of waiting rooms. It decides who may join, what visitors see of the
-// line and the draw, and who may order from an event with a room. The lines themselves are actors
+// Package rooms is the area of waiting rooms. It decides who may join, what visitors see of
+// their places and of the draw, and who may order from an event with a room. The rooms themselves are actors
 // (engine/queue). A room is steered if its organizer lets the service choose its rate, which is how many
 // entries it admits in a minute: Keep then adjusts the rate to the load and to the tickets that are left.
 //

@@ -47,7 +47,7 @@ func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error
 	return v, err
 }
 
-// findRoom returns an event's room. For an event without one it returns a room that is not open.
+// findRoom returns an event's room. For an event without one it returns a room of which isOpened is false.
 func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	if !h.hasRoom(number) {
 		return newRoom(&queue.Record{Phase: queue.NoRoom.String()}), nil
@@ -120,7 +120,7 @@ func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry
 }
 
 // checkWork refuses a visitor who has not done the work that the room asks for. It returns the hash
-// of the proof, or zero if no work is asked for.
+// of the work's proof, or zero if no work is asked for.
 func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err error) {
 	if r.Settings.Work == 0 {
 		return paid, nil
@@ -207,8 +207,9 @@ func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Vi
 	return view, nil
 }
 
-// placeView shows a visitor's place, without the admission. Before the draw it shows only the entry. It estimates
-// when the visitor's turn will come while the room is open, not paused, and has not admitted the visitor yet.
+// placeView shows a visitor's place, without the admission. While the place is not known it shows only the
+// entry. It estimates when the visitor's turn will come, also before the opening, but not if the room has ended, is
+// paused or has admitted the visitor.
 func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queue.Placed) *api.QueuePlace {
 	leaf := v.Entry.Leaf()
 	view := &api.QueuePlace{Index: int64(v.Index), Party: int(v.Entry.Party), Leaf: hex.EncodeToString(leaf[:]), Draw: int64(v.Draw)}

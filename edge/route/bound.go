@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Binding is what a gate's key is bound to: it may call the rows that are AtGates, for its events.
+// Binding is what a gate's key is bound to: the key may call only rows that are AtGates, and only for these events.
 type Binding struct {
 	Events []int64
 	Gate   string // the gate's name, under which its scans are counted

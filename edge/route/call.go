@@ -84,7 +84,7 @@ type Call struct {
 	Env       string     // live or test
 	Client    netip.Addr // IPv4-mapped addresses are unmapped
 	UserAgent string
-	Languages string // languages that the caller prefers, as in Accept-Language; "" if it names none, or too many
+	Languages string // the header Accept-Language of a POST, or of a read that answers with a Content; "" if it is missing or too long
 	Principal Principal
 	Gate      Gate // applies rate limits and quotas; nil: there are none
 	// IdempotencyKey is the header's UUID in lower case, or empty.

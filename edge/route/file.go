@@ -60,8 +60,8 @@ type Content struct {
 	Tag    string    // entity tag with its quotes; different bytes have different tags
 	At     time.Time // when the content changed last
 	Cache  string    // Cache-Control
-	// Open returns a reader of length bytes, beginning at offset. ctx lives until the server stops, because the
-	// bytes are read after the handler has returned.
+	// Open returns a reader of length bytes, beginning at offset. ctx does not end with the handler, because
+	// the bytes are read later. It ends if the server stops and, for a known Size, if a piece takes too long.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }
 

@@ -16,7 +16,7 @@ type Issue struct {
 // These are the issue codes.
 const (
 	IssueJSON      = "json"       // not JSON: syntax, UTF-8, trailing data
-	IssueDuplicate = "duplicate"  // an object name or single parameter given twice
+	IssueDuplicate = "duplicate"  // given twice: a member, a parameter, or a value that must differ from the others
 	IssueDepth     = "depth"      // nested too deeply
 	IssueRequired  = "required"   // missing, or null
 	IssueType      = "type"       // the wrong JSON type

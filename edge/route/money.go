@@ -126,7 +126,8 @@ func parseDecimal(text []byte) (d decimal, ok bool) {
 	if errors.Is(err, strconv.ErrSyntax) {
 		return d, false
 	}
-	// No number of maxNumber characters can make up for an exponent beyond these bounds.
+	// A mantissa of at most maxNumber characters, which the callers check, cannot balance an exponent beyond these
+	// bounds, and within them scale cannot overflow.
 	exp = max(-10*maxNumber, min(exp, 10*maxNumber))
 	mantissa, d.negative = bytes.CutPrefix(mantissa, []byte("-"))
 	whole, fraction, point := bytes.Cut(mantissa, []byte("."))

@@ -84,7 +84,7 @@ func typeOf(number int64, id string) (int64, error) {
 }
 
 // issueComps makes the recipients' orders, all in one command. The orders' ids are derived from the request's name
-// (secrets.Master.Request), so a repeated request finds the same orders.
+// (secrets.Master.Request), so a request that is repeated with its Idempotency-Key finds the same orders.
 func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
 	typ, err := typeOf(number, ticketType)
 	if err != nil {

@@ -53,7 +53,7 @@ func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.D
 	return h.Disputes.Note(ctx, &d, letters...)
 }
 
-// addressOwners makes a letter about a dispute for each owner of the organization.
+// addressOwners makes a letter about a dispute for each owner of the organization, and none if the organization is gone.
 func (h *Handlers) addressOwners(ctx context.Context, d *disputes.Dispute) ([]mailqueue.Mail, error) {
 	o, err := h.Accounts.Organization(ctx, d.Org)
 	if err != nil || o == nil {

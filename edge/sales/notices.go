@@ -39,8 +39,8 @@ func handleNotices[In any](h *Handlers, provider string, signature func(*In) str
 	})
 }
 
-// receiveNotice checks a notice's signature and stores the notice. A job then asks the provider about the payment
-// (ActOnNotice). The contents of the notice are not trusted.
+// receiveNotice checks a notice's signature and the provider's rate limit, and stores the notice, also one that can't
+// be read. A job then asks the provider about the payment (ActOnNotice). The contents of the notice are not trusted.
 func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Received, error) {
 	provider, err := h.Gateways.Choose(name)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine"
 )
 
-// orderGroups are the rows of buying: to hold seats, to place, read, pay and cancel orders, and to pay by a link for
-// somebody else, with the notices that payment providers send.
+// orderGroups are the rows of buying: to hold seats, to place, read, print, extend, pay and cancel orders, to pay by a
+// link for somebody else, and to list the ways to pay. The notices that payment providers send are among them too.
 func (h *Handlers) orderGroups() []route.Group {
 	return []route.Group{
 		{

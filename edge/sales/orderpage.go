@@ -199,8 +199,8 @@ func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) s
 	}
 }
 
-// pageTransfer returns the bank transfer that an order waits for, with its times in the given zone, or nil if the
-// order waits for none.
+// pageTransfer returns the bank transfer that an order waits for, with its last moment in the given zone, or nil if
+// the order waits for none.
 func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *web.OrderTransfer {
 	i := slices.IndexFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
 	if i < 0 || !o.Unpaid() {

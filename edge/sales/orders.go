@@ -94,9 +94,9 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	return h.showMade(c, o)
 }
 
-// showMade shows an order as it was made, with the QR payloads of that time. The buyer also gets the token that
-// opens the order. An API key sees only what its scopes allow, and gets the token only if the token would show the
-// key nothing more.
+// showMade shows an order as it was made, with the QR payloads of that time. Every caller but an API key sees the
+// order as its buyer does, and gets the token that opens it. An API key sees only what its scopes allow, and gets the
+// token only if the token would show the key nothing more.
 func (h *Handlers) showMade(c *route.Call, o *order.Order) (*api.Order, error) {
 	reader := orders.Person(o.Email)
 	if c.Principal.Kinds.Has(route.Key) {

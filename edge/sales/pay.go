@@ -100,7 +100,8 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 }
 
 // beginAttempt asks the order's event for an attempt to pay with a provider, which may be a new one or one that is
-// open. It does not call the provider; beginAt does.
+// open. It does not call the provider; beginAt does. For a new bank transfer it first works out until when the order
+// waits, and counts the order against the client's network (countTransfer).
 func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	begin := ledger.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),

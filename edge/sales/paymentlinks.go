@@ -14,7 +14,7 @@ import (
 )
 
 // makePaymentLink answers with the link with which somebody else can pay an order. It stores nothing, because the
-// link's token is derived from the order.
+// link's token is derived from the order. It refuses for an order that cannot be paid now (ledger.Payable).
 func (h *Handlers) makePaymentLink(c *route.Call, in *api.MakePaymentLink) (*api.PaymentLink, error) {
 	o, _, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -26,8 +26,8 @@ func (h *Handlers) makePaymentLink(c *route.Call, in *api.MakePaymentLink) (*api
 	return &api.PaymentLink{URL: h.payPage(h.Secrets.PaymentLinkToken(o.ID)), ExpiresAt: api.At(o.ExpiresAt)}, nil
 }
 
-// payPage returns the address of a payment link's page. The provider learns it, because it leads the payer back
-// there. That does no harm: with the link, people can only see what is paid, and pay.
+// payPage returns the address of a payment link's page. The provider learns the address, because it leads the payer
+// back there. That does no harm: with the link, people can only see what is paid, and pay.
 func (h *Handlers) payPage(token string) string { return h.BaseURL + "/pay/" + token }
 
 // getPaymentLink shows a payer the order of a payment link.

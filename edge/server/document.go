@@ -8,10 +8,10 @@ import (
 	"boxoffice/edge/web"
 )
 
-// registerPages adds the pages that people open in a browser, with their files: always the built pages; the
-// page of an order if cfg.OrderPage is set; the pages of events and of the waiting room if cfg.Shop is set; and
-// the page of payment links if the table has its operations. It also sets s.trouble, so that errors are shown
-// as a page from then on.
+// registerPages adds the pages that people open in a browser, with their files: always the built pages; the page of
+// an order if cfg.OrderPage is set; the pages of events if cfg.Shop is set, with the page of the waiting room if the
+// table has its operations; and the page of payment links if the table has its operations. It also sets s.trouble, so
+// that errors are shown as a page from then on.
 func (s *Server) registerPages() error {
 	files, err := web.Files(s.cfg.Rush != nil)
 	if err != nil {

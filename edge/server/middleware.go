@@ -230,8 +230,8 @@ func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	return x.count.Unrouted(socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 }
 
-// countPage serves a page that is not an operation and counts it as a public read. A 304 is answered from memory
-// and does not count.
+// countPage serves a page that is not an operation and counts it as a public read. An answer of 304 does
+// not count, because it brings the client nothing new.
 func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -380,7 +380,7 @@ func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 }
 
 // readAndPerform reads what the request brings and carries it out. A write with an Idempotency-Key on a row
-// that replays goes through performOnce, every other request straight to its handler.
+// with the Idempotency Replay goes through performOnce, every other request straight to its handler.
 func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {

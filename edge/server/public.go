@@ -11,7 +11,7 @@ import (
 
 const (
 	worthPacking = 1 << 10  // a longer answer is compressed; in bytes
-	packedBytes  = 32 << 20 // most bytes of compressed answers that are kept
+	packedBytes  = 32 << 20 // if more bytes of compressed answers are kept, all are forgotten
 )
 
 var (

@@ -78,7 +78,7 @@ type Config struct {
 	Mailbox        fasthttp.RequestHandler           // shows captured mail to people on this machine; nil: mail is not captured
 	Rush           fasthttp.RequestHandler           // starts and shows a rush of simulated buyers for people on this machine; nil: this is no demo
 	OrderPage      OrderPage                         // what the pages of orders show; nil: there are none
-	Shop           *Shop                             // what the pages of events show; nil: there are none
+	Shop           *Shop                             // what the pages of events and organizers show; nil: neither these nor the waiting room's page are served
 	KeySet         KeySet                            // the public keys of access tokens; nil: none are served
 	Log            *slog.Logger
 	Metrics        *prometheus.Registry

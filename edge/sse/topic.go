@@ -63,7 +63,7 @@ type topic struct {
 
 	ready   chan struct{} // closed when the topic is open, or when err says why it is not
 	err     error
-	gone    chan struct{} // closed when its last viewer has left
+	gone    chan struct{} // closed when its last viewer has left, and if it could not open
 	once    sync.Once
 	viewers int // under the hub's lock
 }

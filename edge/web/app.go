@@ -95,7 +95,7 @@ func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 // address, so clients must ask each time whether it has changed.
 func App() ([]File, error) {
 	var files []File
-	for _, at := range slices.Sorted(maps.Keys(entries)) { // the router takes no address after a wildcard that covers it
+	for _, at := range slices.Sorted(maps.Keys(entries)) { // sorted, because the router refuses an address that comes after a wildcard which covers it
 		body, err := dist.ReadFile("dist/entries/" + entries[at])
 		if err != nil {
 			return nil, fmt.Errorf("web: %w", err)

@@ -27,7 +27,7 @@ type Embed struct {
 	Now    time.Time
 }
 
-// embedWords are the words of that page in one language.
+// embedWords are the words of an EmbedPage in one language.
 type embedWords struct {
 	Lang, Gone, Tickets, Free, Fees, Buy, NewTab, From, Closed, SoldOut, Cancelled, Over, Fewer, More, Number string
 	spelled                                                                                                   string // the layout of a date and time

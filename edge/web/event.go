@@ -43,7 +43,7 @@ func NewEventPage(base string) (*EventPage, error) {
 type shownEvent struct {
 	*api.Event
 	Canonical, Summary, Picture string
-	When, Machine               string      // the event's start, in words and as in RFC 3339
+	When, Machine               string      // the event's start, in words and as in RFC 3339; "" without one, and for a digital product
 	Data                        template.JS // the event as the API answers it, so that the page's scripts need no request
 	Told                        template.JS // the event in the vocabulary of schema.org
 }

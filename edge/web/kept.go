@@ -103,8 +103,8 @@ func (k *keptPage) writeWorker(fixed []byte) ([]byte, error) {
 }
 
 // listBuilt returns the addresses of all scripts and style sheets that a built page may load, at once or later.
-// Without a network, the page can load only what the worker has kept. It follows the imports in the build's
-// manifest, each only once, because imports may form circles.
+// Without a network, the page can load only what the worker has kept. listBuilt follows the imports in the
+// build's manifest, each only once, because imports may form circles.
 func listBuilt(entry string) ([]string, error) {
 	text, err := dist.ReadFile("dist/manifest.json")
 	if err != nil {

@@ -41,7 +41,7 @@ type OrderLine struct {
 	Quantity   int64
 	Price      string // the price of one; "" if it costs nothing
 	Link, Note string // where the tickets' content is delivered, and what people need there
-	When       string // the date that the line books; "" once there are tickets, which show it
+	When       string // the date that the line books; "" for none, and once there are tickets, which show it
 }
 
 // OrderTransfer is the bank transfer that an order waits for, as the payer must make it.

@@ -29,7 +29,7 @@ type OrderWords struct {
 	Return                            string // takes the status of a refund without money
 	PassedOn                          string // the status of a ticket that now belongs to somebody else
 	OrderOf, TicketOf, RefundOf       map[string]string
-	NoticeOf                          map[string]string // what the page says of an order's outcome, by its status; nothing if it is missing
+	NoticeOf                          map[string]string // what the page says of an order's outcome, by its status; nothing for a status that is missing
 }
 
 var orderWords = bilingual[OrderWords]{english: englishOrder, german: germanOrder}

@@ -18,7 +18,7 @@ type Pay struct {
 	// Key is the idempotency key in the page's form. A form that is sent twice has the same key and so begins
 	// only one attempt to pay. Each time the page is written, its form gets a new key.
 	Key     string
-	Refused string // why an attempt could not be opened, by the error's code; "" if nothing was refused
+	Refused string // the code of the error with which an attempt to pay could not be opened; "" for none
 }
 
 // payPace is how many seconds pass until the page of a payment link loads itself again while the order's money is

@@ -88,8 +88,8 @@ type shownRoom struct {
 }
 
 // Write writes the page of a waiting room, with times by the clocks of the event. If r.Event is nil, the page
-// says that there is no such event. For a visitor who comes by a mailed link the page has only a button that
-// shows the place.
+// says that there is no such event. For a visitor who opens the mailed link to a place, the page has only a
+// button that shows the place.
 func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	words := rooms.in(r.German)
 	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC, german: r.German}
@@ -112,7 +112,7 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 }
 
 // tellRoom fills in the state of the room, then either the visitor's place or how a visitor joins, and what is still
-// on sale. If the event has no waiting room now, it fills in only that.
+// on sale. Notices of a lost place and of a refusal come first. If the event has no waiting room now, only that follows.
 func (s *shownRoom) tellRoom(r *Room) {
 	q, words := r.Queue, s.Words
 	if r.Lost {
@@ -216,7 +216,7 @@ func (s *shownRoom) askToJoin(q *api.Queue) {
 
 // tellPlace fills in the visitor's place and when their turn will come. If the visitor is admitted, it fills in only
 // that and until when they can order. If that time is over, it says so, and adds the form for a new place if a form
-// is enough.
+// is enough and the room still accepts people.
 func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	s.Again = roomPace

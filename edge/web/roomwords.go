@@ -10,7 +10,7 @@ type roomWords struct {
 	Before, BeforeHint                               string // a date and time follows BeforeHint
 	JoinHead, JoinDraw, JoinArrival, JoinLate        string
 	Party, Join, See                                 string
-	Email, NeededEmail                               string // labels of the address
+	Email, NeededEmail                               string // labels of the field for the address: Email if it may stay empty, NeededEmail if not
 	Mailed, MailedHint                               string
 	Proof, Work                                      string // why nobody can join without scripts: the room wants an account, or work
 	Full, FullHint                                   string

@@ -14,7 +14,7 @@ import (
 type form interface {
 	// formatSVG returns the form in SVG, with a %s in the place of its colour.
 	formatSVG() string
-	// bounds returns a rectangle that contains the form. It may be larger than the form.
+	// bounds returns a rectangle that contains the part of the form that lies on the cover. It may be larger.
 	bounds() image.Rectangle
 	// newHitTest returns a function that reports whether a point is in the form.
 	newHitTest() func(x, y float64) bool
@@ -46,8 +46,8 @@ func (c *cover) drawSVG() []byte {
 	return []byte(b.String())
 }
 
-// These are the width and height of a picture for Open Graph, in pixels. A cover is taller in proportion, so
-// drawPNG leaves out a strip at its top and one at its bottom.
+// These are the width and height of a picture for Open Graph, in pixels. A pixel is sharedScale units of a cover. A
+// cover is taller in proportion, so drawPNG leaves out a strip of sharedTop units at its top, and one at its bottom.
 const (
 	sharedWidth, sharedHeight = 1200, 630
 	sharedScale               = coverWidth / sharedWidth

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxEndpoints = 512                   // most endpoints that one node serves at once
-	claimMax     = 128                   // endpoints claimed at a time
+	claimMax     = 128                   // most endpoints that one statement claims
 	lookEvery    = time.Second           // how often the loop looks at the queues without being woken
 	pace         = 20 * time.Millisecond // least time between two looks, so that one statement handles all that comes in between
 	tableTime    = 10 * time.Second      // most time for one statement

@@ -69,7 +69,7 @@ func (l *Limits) Left(tier route.Tier, subject string, perMinute int, now time.T
 type Count struct {
 	limits  *Limits // nil: the node has no limits
 	now     time.Time
-	done    bool // the request needs no more counting
+	done    bool // the request was counted or refused, so only ByBody may still count it
 	taken   []bucket
 	verdict limit.Verdict
 }

@@ -24,8 +24,8 @@ const policy = "default-src 'none'; sandbox"
 
 // Send answers with the content of a call: with all of it, with a range (or 416 if the range is outside of the
 // content), or with 304 if the client has it already. Content whose size is unknown is always sent as a whole.
-// Each piece of a long answer must be read and written within pace. base lives as long as the server: content
-// is read after the handler has returned.
+// Each piece of a long answer must be written within pace, and content whose size is known must also be read so fast.
+// base lives as long as the server: content is read after the handler has returned.
 func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace time.Duration) error {
 	c, h := call.Content, &ctx.Response.Header
 	h.Set(fasthttp.HeaderContentSecurityPolicy, policy)

@@ -28,8 +28,8 @@ const (
 	formSlack = 1 << 20 // bytes that fields and borders may take
 )
 
-// A body must not only keep the rate of Steady. It must also come within uploadTime and the time in which a
-// line of uploadRate (1 Mbit/s) sends the bytes that the file may have.
+// A body must not only keep the rate of Steady. It must also come within the sum of uploadTime and the
+// time in which a line of uploadRate (1 Mbit/s) sends the bytes that the file may have.
 const (
 	uploadTime = 2 * time.Minute
 	uploadRate = 128 << 10 // bytes a second

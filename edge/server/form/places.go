@@ -26,8 +26,8 @@ type Places struct {
 // NewPlaces makes places; none is taken.
 func NewPlaces() *Places { return &Places{held: make(map[string]int)} }
 
-// Take gives the call a place to send a file, until done is called. The error is RATE_LIMITED if the caller has
-// as many places as it may, and OVERLOADED if the node has no more.
+// Take gives the call a place to send a file, until done is called. The error is RATE_LIMITED if the caller or
+// its network has as many places as it may, and OVERLOADED if the node has no more.
 func (s *Places) Take(c *route.Call) (done func(), err error) {
 	credential, network := limit.CredentialName(&c.Principal), "network/"+route.Network(c.Client).String()
 	s.mu.Lock()
