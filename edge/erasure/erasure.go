@@ -170,7 +170,6 @@ func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 // bookings that are still to come (isActive). The refusal names these events, each once. It stops
 // searching once it has namedMost of them.
 func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Time) error {
-	// The refusal names each event once.
 	var active []int64 // numbers of events
 	after := attendees.Place{}
 	for {

@@ -211,8 +211,8 @@ func (h *Handlers) getMedia(c *route.Call, in *api.GetMedia) (*route.Content, er
 }
 
 // visibleMedia returns a file that the caller may read: a public file, a file of the
-// caller's organization, or one to which the caller has a signed link. A private file is
-// answered as missing to a caller without a link.
+// caller's organization, or one to which the caller has a signed link. To all others without a
+// link, a private file is answered as missing.
 func (h *Handlers) visibleMedia(c *route.Call, id string, link api.MediaLink) (*media.File, error) {
 	n, ok := route.ReadNumber(id)
 	if !ok {

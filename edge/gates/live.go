@@ -175,7 +175,7 @@ func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	return update, snapshot
 }
 
-// Close ends the source's goroutine.
+// Close ends the source's goroutine and waits until it has ended.
 func (s *gateSource) Close() {
 	s.cancel()
 	<-s.done

@@ -29,7 +29,7 @@ const (
 	pageLife   = time.Second      // how old a cached public page may be when it is shown
 	outageLife = 10 * time.Minute // how long a page is kept while the database is away, if there is room
 	keptLife   = time.Hour        // how long a page that never changes is kept, if there is room
-	cacheSize  = 64 << 20         // bytes of cached pages
+	cacheSize  = 64 << 20         // the most bytes of cached pages
 	// pageBytes is the size in bytes for which the cache counts a page of unknown size.
 	pageBytes = 4 << 10
 )

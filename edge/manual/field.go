@@ -124,8 +124,8 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 }
 
 // typeOf returns the JSON name of a schema's type, with its format (but not the one of ids) or the type of its
-// elements or values. A schema without a type has "object" if it has members, "string" if it lists values, and
-// otherwise the word for anything. typeOf notes in f whether null is allowed.
+// elements or values. A schema without a type has "object" if it has members, "string" if it lists values
+// or allows only one, and otherwise the word for anything. typeOf notes in f whether null is allowed.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {

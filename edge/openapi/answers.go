@@ -54,7 +54,7 @@ func refusalsOf(op *route.Op) []refusal {
 }
 
 // componentName returns the name under which the refusal stands among the document's
-// components, such as EventNotFoundOrConflict. It consists of the codes, so two operations
+// components, such as EventNotFoundOrNotFound. It consists of the codes, so two operations
 // with the same codes share a component.
 func (r refusal) componentName() string {
 	var words []string

@@ -70,8 +70,8 @@ func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// formatExamples has a valid value for the formats of the package route that a text may have. A
-// text of any other format gets the example "text".
+// formatExamples has a valid value for each of those formats of a text, in the package route, that
+// "text" does not fit. A text of any other format gets the example "text".
 var formatExamples = map[string]string{
 	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org", "origin": "https://example.org", "hosted": "https://example.org",
 	"date-time": "2031-06-20T19:00:00Z", "date": "2031-06-20", "timezone": "Africa/Lagos", "country": "NG", "currency": "NGN", "locale": "en-NG",

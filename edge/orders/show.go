@@ -67,9 +67,9 @@ func (d *Desk) showOrder(ctx context.Context, o *order.Order, r Reader, used map
 	return v, err
 }
 
-// showTickets shows an order's tickets as the reader may see them: their codes, with QR payloads for the time now, and
-// their holder each only if the reader may (reader.Sees). A ticket in used has the status that its gate gave
-// it. A ticket that the order knows as given back is "refunded" even if the gates do not know that yet.
+// showTickets shows an order's tickets. It shows the codes of a ticket (with QR payloads for the time now) and
+// its holder only to a reader who may see them (reader.Sees). A ticket in used has the status that its gate
+// gave it. A ticket that the order knows as given back is "refunded", even if the read model still says "issued".
 func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
 	where, err := d.Feed.Where(ctx, o)
 	if err != nil {

@@ -62,8 +62,8 @@ type Reader struct {
 
 // Open opens a file that must have the columns, in any order and among others. The separator is the
 // one that a line such as "sep=;" before the first row names, or else the first of comma, semicolon
-// and tab with which the first row has all columns. If no separator does, ok is false; err is then
-// nil unless the first row could not be read.
+// and tab with which the first row has all columns. If there is none, ok is false; err is then nil
+// unless the first row could not be read with one of them.
 func Open(text string, columns ...string) (r *Reader, ok bool, err error) {
 	text = strings.TrimPrefix(text, mark)
 	if !strings.Contains(text, "\n") {

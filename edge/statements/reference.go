@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reference returns a creditor reference (ISO 11649) of up to 21 letters and digits, which banks
-// check as they do an IBAN: "RF", two check digits, and the text. A wrong letter for a letter, a
+// Reference returns the creditor reference (ISO 11649) for a text of up to 21 letters and digits.
+// Banks check it as they do an IBAN: "RF", two check digits, and the text. A wrong letter for a letter, a
 // wrong digit for a digit, or two of a kind that changed places, never make a valid reference; any
 // other mistake does once in 97 times. Characters of the text other than letters and digits are
 // left out.

@@ -40,7 +40,7 @@ func Event(r *event.Record) *api.Event {
 		v.Capacity = &t.Capacity
 	}
 	if v.ProductType == event.ProductReservation {
-		// A reservation has no entities, not even an empty list.
+		// An event that is booked by date has no entities, not even an empty list.
 		v.Entities = nil
 	}
 	return v

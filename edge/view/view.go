@@ -1,5 +1,6 @@
 // Package view makes the records of answers and webhooks from the structs of the engine and the
-// read model (docs/rules.md, Records). All functions are pure.
+// read model (docs/rules.md, Records). All functions are pure, except that ListByNumber calls a function
+// that reads the rows.
 package view
 
 import (
