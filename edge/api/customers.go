@@ -42,7 +42,8 @@ type DeleteNote struct {
 	NoteID string `path:"noteId" format:"id" maxLength:"128" description:"The note's UUID."`
 }
 
-// TagCustomer names a tag that is added to all active tickets of a customer, or taken off all tickets.
+// TagCustomer names a tag that is added to the active tickets of a customer, or taken off all of that
+// customer's tickets.
 type TagCustomer struct {
 	WriteToCustomer
 	Tag string `json:"tag" required:"true" minLength:"1" maxLength:"200" example:"vip" description:"1-60 letters, digits, spaces and _ . -; it is trimmed and kept in lower case."`

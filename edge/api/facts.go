@@ -38,8 +38,8 @@ type FactType struct {
 	Schema      string   `json:"schema" description:"Where its payload is described: a JSON pointer into /api/v1/openapi.json."`
 }
 
-// These types are the data of public facts, by the fact's type. They contain the records that answers show,
-// without secrets (docs/rules.md, Records).
+// These types are the data of public facts, by the fact's type. They contain the records that answers show
+// (docs/rules.md, Records), without secrets that would stay valid.
 type (
 	// EventData is the data of an event's facts. It leaves out the links to what is sold, because only buyers
 	// may have them.

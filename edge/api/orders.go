@@ -74,7 +74,7 @@ type TellTransferSent struct {
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *TellTransferSent) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
@@ -163,42 +163,42 @@ type Received struct {
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *OrderByToken) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token}
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *PaymentByToken) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token}
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *CancelOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *WithdrawOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *PayOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token, in.QueryToken}

@@ -22,8 +22,8 @@ type ListRefunds struct {
 	Page
 }
 
-// ListOwnRefunds asks for the refunds that the caller has asked for, and for those that organizations have given of the
-// caller's orders, the newest first.
+// ListOwnRefunds asks for the refunds that the caller has asked for, and for those that organizations have
+// given for the caller's orders, the newest first.
 type ListOwnRefunds struct{ Page }
 
 // RefundID names a refund.

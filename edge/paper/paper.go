@@ -63,7 +63,7 @@ type Style struct {
 
 const (
 	mmOfPoint  = 25.4 / 72
-	lineHeight = 1.3 // of the size
+	lineHeight = 1.3  // of the size
 	ascent     = 0.95 // of the size: from the top of a line to its baseline
 	boldness   = 0.03 // of the size: the width of the line around bold letters of fonts without bold letters
 	smallest   = 5    // points
