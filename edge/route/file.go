@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// File is the file that came with a request. It is deleted from the node's disk when the handler returns.
-// A handler that keeps the file must move it to another place.
+// File is the file that came with a request. It is deleted from the node's disk after the handler has
+// returned, so a handler that keeps the file must move it to another place.
 type File struct {
 	Name string // as it was sent, without folders and control characters
 	Type string // the declared media type in lower case, without its parameters

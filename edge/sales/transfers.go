@@ -51,8 +51,8 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 }
 
 // countTransfer counts an order that will keep its stock for days without payment, and refuses if the client's network
-// has too many of them; otherwise one network could keep all of an event's stock for nothing. It does not count an
-// order that waits for a transfer already, nor an organization's own orders.
+// has too many of them; otherwise one network could keep all of an event's stock for nothing. It counts no
+// order whose buyer has chosen a transfer before, and none of an organization's own orders.
 func (h *Handlers) countTransfer(c *route.Call, o *order.Order) error {
 	if o.Transfer() != nil {
 		return nil

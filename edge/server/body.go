@@ -65,8 +65,8 @@ func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 }
 
 // meter adds up the bytes that requests announced during the last bodyWindow seconds. It never takes bytes back
-// when a body has been read: they leave the sum when their second has passed, by which time the read timeout has
-// freed their room. Any goroutine may call its methods.
+// when a body has been read: they leave the sum bodyWindow seconds later, when the read timeout has freed their
+// room. Any goroutine may call its methods.
 type meter struct {
 	budget  int
 	mu      sync.Mutex
