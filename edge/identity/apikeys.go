@@ -263,8 +263,8 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 		ExpiresAt: view.UTC(k.ExpiresAt), LastUsedAt: view.UTC(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
-	// The field is left out of the answer for a key with all scopes: an empty list would mean that the key may
-	// do nothing.
+	// The field stays null for a key with all scopes, because an empty list would mean that the key may do
+	// nothing.
 	if k.Scopes != nil {
 		v.Scopes = route.Some(k.Scopes)
 	}
