@@ -218,7 +218,7 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, w
 	return nil
 }
 
-// maxRefundYears is how many years ahead a refund deadline may be, for products that have no start.
+// maxRefundYears is how many years ahead a refund deadline may be, for products and reservations, which have no start.
 const maxRefundYears = 5
 
 // judgeRefundDeadline refuses a refund deadline after the start of the event. The deadline of a digital product or of
