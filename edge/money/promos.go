@@ -350,8 +350,7 @@ func (h *Handlers) ownsType(c *route.Call, org int64, id engine.TypeID) (bool, e
 	return r.Has, nil
 }
 
-// codeView shows a code to its organization. Limits of 0 mean that there is no limit, and are left
-// out.
+// codeView shows a code to its organization. Limits of 0 mean that there is no limit, and are shown as null.
 func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
 	t := &r.Details
 	v := &api.PromoCode{

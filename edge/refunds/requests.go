@@ -57,7 +57,7 @@ func isManual(o *order.Order) bool {
 }
 
 // listOwnRefunds returns a page of the refunds that the caller has asked for, and of those that organizations have
-// given of the caller's orders. It leaves out refunds that nobody asked for. The caller's address must be proven,
+// given for the caller's orders. It leaves out refunds that nobody asked for. The caller's address must be proven,
 // because it decides which refunds are the caller's.
 func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
 	if err := route.CheckEmailProven(c); err != nil {
