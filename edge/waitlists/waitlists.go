@@ -40,10 +40,11 @@ func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist adds an entry to an event's waitlist if the caller has proven to own the address.
-// Anybody may enter anybody's address, so without that proof it only mails the address a link, by
-// which its owner joins (confirmWaitlist). The answer then is the same whether or not the address
-// waits already, so that it does not reveal who waits.
+// joinWaitlist adds an entry to an event's waitlist if the caller has proven to own the address, or
+// answers with the entry that this address has there already. Anybody may enter anybody's address, so
+// without that proof it only mails the address a link, by which its owner joins (confirmWaitlist). The
+// answer then is the same whether or not the address waits already, so that it does not reveal who
+// waits.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -79,8 +80,8 @@ func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEnt
 	if err != nil {
 		return nil, err
 	}
-	// The name of an existing entry would reveal to anybody what the owner of the address has
-	// entered.
+	// The answer shows what this request has sent, also if the entry was there before it with another
+	// name.
 	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
 	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
 }
@@ -104,8 +105,10 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
 }
 
-// confirmWaitlist adds the entry of a mailed link to the waitlist. The token of the link names the
-// reader and what the reader waits for, and is the proof that the address is the reader's.
+// confirmWaitlist adds the entry of a mailed link to the waitlist. A repeat answers with the entry as
+// it is by then, and an address that waits for the same already is answered with the entry that it has.
+// The token of the link names the reader and what the reader waits for, and is the proof that the
+// address is the reader's.
 func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
 	j, ok := h.Secrets.ParseJoin(in.Token)
 	if !ok || c.Now.Unix() > j.Ends {
@@ -183,8 +186,9 @@ func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.Waitlis
 	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
 }
 
-// claimOffer places an order for what an entry is offered. Nothing but the mailed link is needed,
-// because only the owner of the address can read the mail. The answer also has the order's token.
+// claimOffer places an order for what an entry is offered. A repeat answers with the order as it is by
+// then. Nothing but the mailed link is needed, because only the owner of the address can read the mail.
+// The answer also has the order's token.
 func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
