@@ -264,9 +264,9 @@ func (h *Hub) refreshAt(now time.Duration) time.Duration {
 	return now + h.cfg.Refresh*3/4 + rand.N(h.cfg.Refresh/2)
 }
 
-// Stop ends every stream. Each viewer is first sent what it lacks and a hint when to reconnect. When ctx ends,
-// viewers that have not taken these are cut off, and Stop returns an error. Stop returns when every goroutine
-// of the hub has ended. A second call only waits for that.
+// Stop ends every stream. Each viewer is first sent what it lacks, if the topic still has it, and a hint when to
+// reconnect. When ctx ends, viewers that have not taken these are cut off, and Stop returns an error. Stop returns
+// when every goroutine of the hub has ended. A second call only waits for that.
 func (h *Hub) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	again := h.stopped

@@ -21,7 +21,8 @@ const (
 	ringBytes  = 256 << 10
 )
 
-// snapshotLife is how long a snapshot may be sent to new viewers, followed by the frames since.
+// snapshotLife is the age at which a snapshot is dropped when the next frame is made. Until then, viewers that
+// need one are sent the snapshot, followed by the frames since.
 const snapshotLife = time.Second
 
 // Event is one server-sent event.
@@ -63,7 +64,7 @@ type topic struct {
 
 	ready   chan struct{} // closed when the topic is open, or when err says why it is not
 	err     error
-	gone    chan struct{} // closed when its last viewer has left, and if it could not open
+	gone    chan struct{} // closed by dropTopic: its last viewer has left, it could not open, or the hub has stopped
 	once    sync.Once
 	viewers int // under the hub's lock
 }

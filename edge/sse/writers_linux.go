@@ -112,7 +112,8 @@ func (s *shard) watchDescriptor(fd int, events uint32) error {
 
 // takeViewer gives a viewer to one of the shards. It returns false if the connection has no descriptor that can
 // be duplicated. It duplicates the descriptor and closes inner, so that only the shard can close the descriptor
-// to which it writes. Otherwise the descriptor's number could name another client's connection by then.
+// to which it writes. Otherwise somebody else could close it, and its number could name another client's
+// connection when the shard writes.
 func (w *writers) takeViewer(v *viewer, inner net.Conn) bool {
 	conn, ok := inner.(syscall.Conn)
 	if !ok {

@@ -156,8 +156,8 @@ func soldOut(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, &m.Type.Details, m.Type.Details.Quantity)
 }
 
-// ofType shows a ticket type that has sold the given number of units, as everybody sees it.
-// Sold and what is left follow from the fact, not from the type's present state.
+// ofType shows a ticket type that has sold the given number of units, as everybody sees it and with
+// that number. Sold and what is left follow from the fact, not from the type's present state.
 func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 	r := inventory.Record{Ref: m.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
 	if details.Quantity != inventory.Unlimited {
