@@ -80,8 +80,7 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	if heading == (paper.Color{}) {
 		heading = d.ink
 	}
-	// write writes a text at y and moves y below it, so that a long name moves everything below
-	// down.
+	// write writes a text at y and moves y below it, so that a long name moves the texts after it down.
 	y := d.top
 	write := func(text string, gap float64, s paper.Style) {
 		s.Align = d.align

@@ -141,7 +141,7 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 }
 
 // myCourses returns the courses that the caller holds tickets for, each once: first the courses that the caller has
-// begun and then the others, in both parts the newest first.
+// begun and then the others. In both parts, the courses that were created last come first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {

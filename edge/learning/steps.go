@@ -64,8 +64,8 @@ func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) 
 }
 
 // takeStep calls step to change a learner's progress. If the course is complete afterwards and has
-// certificates, the learner gets one. The store does both in one transaction. If step returns a refusal,
-// nothing changes and takeStep returns the refusal.
+// certificates, the learner gets one, unless the learner or the ticket has one already. The store does
+// both in one transaction. If step returns a refusal, nothing changes and takeStep returns the refusal.
 func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
 	if err != nil {

@@ -84,8 +84,8 @@ type printer struct {
 	shared    map[string]bool // by name: true for the refusals that are components (sharedRefusals)
 }
 
-// newPrinter makes a printer with everything in the document that does not depend on a single
-// operation.
+// newPrinter makes a printer whose document has its general part: title, introduction, tables, credentials, and
+// what addComponents adds.
 func newPrinter(ops []route.Op, info Info) *printer {
 	r := openapi31.NewReflector()
 	// Free-form JSON has no schema worth a name, so it is written in place.

@@ -158,8 +158,8 @@ var patterns = map[string]string{
 
 // mendField corrects the schema of a field, so that it says what the package route demands of the field by
 // its tags: whether it may be null, a pattern for a format that JSON Schema does not know, constraints that
-// are about the elements of a list, and a time that may be a date too. In answers it also makes every member
-// required that is not left out when empty.
+// are about the elements of a list, a time that may be a date too, and what free-form JSON may be. In answers
+// it also makes every member required that is not left out when empty.
 func mendField(f jsonschema.InterceptPropParams) {
 	s, tag := f.PropertySchema, f.Field.Tag
 	_, options, _ := strings.Cut(tag.Get("json"), ",")

@@ -208,8 +208,8 @@ type seatSource struct {
 func (s *seatSource) Close() { s.Watcher.Close() }
 
 // Take turns the changes since the last call into events: one seat_update for each sort of change.
-// If whole is set, it also returns a snapshot, for watchers who have just come. If the event has
-// another seat map by now, the update is a snapshot of that map.
+// If whole is set, it also returns a snapshot, for watchers who have just come or lack changes. If
+// the event has another seat map by now, both are a snapshot of that map.
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
