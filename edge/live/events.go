@@ -59,8 +59,8 @@ func (e *Events) Remember(number int64, t *event.Details) Identity {
 	return k
 }
 
-// PublicID returns the event id that answers show. If this node has not looked the event up yet
-// (Find), it returns the event's number.
+// PublicID returns the event id that answers show. If this node does not know the event yet
+// (Find, Remember), it returns the event's number.
 func (e *Events) PublicID(number int64) string {
 	if k, ok := e.known.Load(number); ok {
 		return k.PublicID.String()

@@ -34,7 +34,7 @@ const (
 	pageBytes = 4 << 10
 )
 
-// Pages caches public reads on this node for a second, and longer while the database is
+// Pages caches public reads on this node, most of them for a second, and longer while the database is
 // unreachable. So most reads during a rush ask neither Postgres nor the actors. Its methods may be
 // called by any goroutine.
 type Pages struct {

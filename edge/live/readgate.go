@@ -28,7 +28,7 @@ func newReadGate(places, waiting int) *readGate {
 // milliseconds each.
 func searchGate() *readGate { return newReadGate(max(1, runtime.GOMAXPROCS(0)/2), 32) }
 
-// pageGate admits the reads of one event's page, which take about a millisecond.
+// pageGate admits all other reads, such as those of an event's page, which take about a millisecond.
 func pageGate() *readGate { return newReadGate(2*runtime.GOMAXPROCS(0), 256) }
 
 // enter waits for a place. The caller must call leave when its read is done. It refuses with

@@ -107,8 +107,8 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parseEntry reads an entry of an account, and adds its amount to the balance. For an entry that
-// brought no money in (a debit or a reversal), it only changes the balance and returns nil.
+// parseEntry reads an entry of an account, and adds its amount to the balance. For a debit, or the reversal
+// of a credit or debit, it only changes the balance and returns nil.
 func parseEntry(value string, account *balance) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
 	if m == nil || account == nil {

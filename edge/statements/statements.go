@@ -51,7 +51,7 @@ type Line struct {
 	// format. It is a hash of the bank's own reference or else of the line, and of how many equal
 	// lines come before it in the statement. So statements have to contain whole days.
 	ID       string
-	Day      time.Time // on which it was booked, in UTC
+	Day      time.Time // on which it was booked (in MT940: its value day), in UTC
 	Amount   int64     // minor units, above 0
 	Currency string    // ISO 4217
 	Payer    string
@@ -60,7 +60,7 @@ type Line struct {
 }
 
 // Read reads a statement in any of the formats, and returns the lines with money that came in. A file with a
-// line that can't be read, or with more than MaxBytes, is refused whole, with ErrFormat.
+// line that can't be read, or with more than MaxBytes or MaxLines, is refused whole, with ErrFormat.
 func Read(file []byte) ([]Line, error) {
 	if len(file) > MaxBytes {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrFormat, MaxBytes)
