@@ -163,7 +163,8 @@ func (h *Hasher) Stop(context.Context) error {
 	return nil
 }
 
-// worker is one worker process. Only the call of Key that has taken it from idle uses it.
+// worker is one worker process. Only the call of Key that has taken it from idle uses it, but Stop may end it at
+// any time.
 type worker struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
