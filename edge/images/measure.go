@@ -13,8 +13,9 @@ import (
 )
 
 // measurePixels returns how many pixels an image has by its header. It refuses an image whose header cannot be
-// read, and one with no pixels or more than MaxPixels, before any are decoded. Only the header is read, so this may run in the node itself. The worker checks the size again
-// when it decodes, so a false header only makes the count of megapixels wrong.
+// read, and one with no pixels or more than MaxPixels, before any are decoded. Only the header is read, so this
+// may run in the node itself. The worker checks the size again when it decodes, so a false header only makes the
+// count of megapixels wrong.
 func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
