@@ -15,7 +15,7 @@ type Census struct {
 	Followed          int   // events of other nodes whose facts are sent here, or were asked for
 
 	Activated int64 // activations that were made, since the start
-	Strangers int64 // links that were refused, since the start
+	Strangers int64 // connections to this node whose handshake or hello failed, since the start
 }
 
 // Census returns the node's condition now. It looks at every actor; with 100,000 actors that takes some

@@ -14,8 +14,8 @@ import (
 // maxFollowed is how many events a node follows at most. To follow one more, it drops one.
 const maxFollowed = 100_000
 
-// isFollowed reports whether facts of a kind are sent to the nodes that follow an event. They need
-// them for live stock and seats.
+// isFollowed reports whether facts of a kind are sent to the nodes that follow an event. Those nodes
+// need the facts for live stock and seats.
 func isFollowed(k engine.Kind) bool { return k == engine.KindInventory || k == engine.KindSeatmap }
 
 // feeds carry committed facts to the nodes that show them. Each node has one subscription per

@@ -54,13 +54,13 @@ func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 	}
 }
 
-// inbound is a link that another member has opened. Over it come that member's commands. Back go the replies, and the
-// facts of the events that the member follows.
+// inbound is a link that another member has opened. Over it come that member's commands and requests. Back go the
+// answers, news of this node's batches, and the facts of the events that the member follows.
 type inbound struct {
 	*link
 	n    *Node
 	from string // id of the member at the other end
-	told int64  // how far the other node has been told of n.own; only for the writing goroutine
+	told int64  // n.own.any when the other node was last told of n.own; only for the writing goroutine
 }
 
 // serveLink serves a connection that another node has opened, until it breaks or ctx ends. If the hello asks for it, the
@@ -178,7 +178,7 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 }
 
 // carryOut hands a command to its actor. It answers with an error instead if the actor is not this node's, if the
-// journal does not answer, or if a limit is reached. left is how many milliseconds the caller still waits.
+// journal does not answer, if a limit is reached, or if this node stops. left is how many milliseconds the caller still waits.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().ownsHome(to.Home) {

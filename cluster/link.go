@@ -22,11 +22,11 @@ import (
 
 const (
 	linkQueue   = 16_384                 // frames that may wait to be written; when it is full, the link is broken
-	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame
+	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame; also the size of the buffers that are read into
 	pingEvery   = 500 * time.Millisecond // between two pings, also while other frames are sent
 	silenceMax  = 2 * time.Second        // how long to wait for a frame, or for a write, before the link is broken
 	silenceOld  = 3 * time.Second        // the same for a node of the release before, which pings once a second
-	dialTime    = 2 * time.Second        // for connecting, and for the first frames
+	dialTime    = 2 * time.Second        // at most, to open a connection to a member and again to exchange hellos; also for the TLS handshake of an inbound link
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
 	warnEvery   = 10 * time.Second // how often, at most, to warn that a link is down
@@ -64,8 +64,8 @@ func (l *link) breakLink(err error) {
 	})
 }
 
-// queueFrame queues a frame, which is built when its turn comes. It never blocks: if the other node does not
-// read as fast as we write, the link is broken and queueFrame returns false.
+// queueFrame queues a frame, which is built when its turn comes. It never blocks: if linkQueue frames wait already,
+// because the other node reads too slowly, it breaks the link. It returns false if the link is broken.
 func (l *link) queueFrame(frame func(*writer)) bool {
 	select {
 	case <-l.done:
@@ -144,7 +144,8 @@ func (l *link) maxSilence() time.Duration {
 	return silenceMax
 }
 
-// flushFrames writes the frames that have been built. A peer that does not read within maxSilence breaks the link.
+// flushFrames writes the frames that have been built. It returns an error if the other node does not read them within
+// maxSilence; the caller then breaks the link.
 func (l *link) flushFrames(w *writer) error {
 	if w.Len() == 0 {
 		return nil

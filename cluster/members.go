@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// maxPatience is how long a command waits, at most, until its actor has a node.
+	// maxPatience is how long a command waits, at most, until its actor has a node. For as long a node does not make
+	// an actor again that it has ceded, and another node may take for the command of a caller without a deadline.
 	maxPatience = time.Second
-	// lookAgain is the pause before a command is sent again, unless the list of
-	// members changes first.
+	// lookAgain is the pause before a command is sent again, before a member without a link is asked again to yield,
+	// and between two looks of Drained. Ask and Drained don't wait for its end if the list of members changes first.
 	lookAgain = 20 * time.Millisecond
 	// cedeTime bounds how long we wait for an activation that moves. Facts that it has not made
-	// durable by then are fenced.
+	// durable by then may be fenced.
 	cedeTime = 500 * time.Millisecond
 	cedeLook = 2 * time.Millisecond // the pause between two looks whether such an activation has ended
 	// maxAdrift bounds the tells that wait until their actors have a node.
@@ -32,7 +33,7 @@ const (
 
 // TakeMembers tells the node which nodes there are, itself included, sorted by id. The node begins links to new members,
 // ends those to members that are gone, and puts away the actors that it does not own by the new list. If it gains
-// any, it wakes every actor of its own that wants to be woken by now.
+// buckets, it wakes every actor of its own that wants to be woken by now. After Stop, TakeMembers does nothing.
 func (n *Node) TakeMembers(list []members.Member) {
 	// The lock keeps lists in order: of two lists that come at once, the later one must win. Stop takes it too, so
 	// that no goroutine begins after it.
@@ -170,7 +171,8 @@ func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref
 	return reply, err
 }
 
-// tellThere sends a tell to another member. It returns ErrMoved if there is no such member, or no link to it works.
+// tellThere sends a tell to another member. It returns ErrMoved if there is no such member, or no link to it
+// takes the command.
 func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
 		return activation.ErrMoved

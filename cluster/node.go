@@ -66,9 +66,9 @@ type Config struct {
 	// that no jump of the wall clock makes an order expire.
 	Now func() time.Time
 
-	MaxInFlight   int64         // most commands of one actor at a time: beyond it Ask is refused, and beyond four times as many a Tell is dropped (default 8,192)
+	MaxInFlight   int64         // most commands of one actor, and calls to one other member, at a time: beyond it Ask is refused. Beyond four times as many commands of an actor a Tell is dropped (default 8,192)
 	MaxBacklog    int           // most entries that wait in the journal: beyond it every Ask is refused (default 65,536)
-	IdleAfter     time.Duration // after so long without a command an actor is put away (default 10 min)
+	IdleAfter     time.Duration // after so long without a command other than a Wake an actor is put away (default 10 min)
 	SnapshotEvery int64         // how many facts may follow a small snapshot of an actor before the next one (default 50,000)
 }
 
@@ -101,10 +101,10 @@ type Node struct {
 	reshuffled chan struct{}
 	adrift     atomic.Int64                       // tells whose actors are moving
 	activated  atomic.Int64                       // how many activations were made
-	strangers  atomic.Int64                       // how many links were refused
+	strangers  atomic.Int64                       // counts what Census.Strangers shows
 	asked      struct{ here, there atomic.Int64 } // calls of Ask, for actors of this node and of others
 	fenced     atomic.Int64                       // counts what Stats.Fenced shows
-	unfounded  atomic.Int64                       // how many snapshots the journal contradicted
+	unfounded  atomic.Int64                       // counts what Stats.Unfounded shows
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -124,8 +124,8 @@ type slot struct {
 	mailbox
 }
 
-// Start makes a node and its goroutines: timers, the writer of snapshots, the sweeper, and, with a listener, the
-// acceptor of links. A node without a listener owns all actors at once; one with a listener owns none before
+// Start makes a node and its goroutines: workers, timers, the writer of snapshots, the sweeper, and, with a listener,
+// the acceptor of links. A node without a listener owns all actors at once; one with a listener owns none before
 // TakeMembers. Stop ends the goroutines.
 func Start(cfg Config) *Node {
 	n := &Node{
@@ -158,7 +158,7 @@ func Start(cfg Config) *Node {
 	return n
 }
 
-// withDefaults fills in what the caller left out.
+// withDefaults fills in the limits and functions that the caller left out.
 func (c Config) withDefaults() Config {
 	if c.MaxInFlight == 0 {
 		c.MaxInFlight = 8_192
@@ -280,7 +280,7 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 	}
 }
 
-// isClosed reports whether a channel is closed; nil is not.
+// isClosed reports whether a channel is closed. A nil channel counts as open.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -301,8 +301,8 @@ func outcomeOf(to engine.Ref, err error) error {
 	return fmt.Errorf("ask %s: %w", to.Name(), err)
 }
 
-// Tell sends a command without waiting. It may be lost when the actor is overloaded, a link breaks or a node stops, so
-// senders repeat what matters.
+// Tell sends a command without waiting. The command may be lost, for example when the actor is overloaded or fails to
+// load, a link breaks or a node stops. So senders repeat what matters.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tellActor(to, cmd, time.Time{}) }
 
 // wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here, even if another
@@ -497,8 +497,8 @@ type Stats struct {
 	Here   int64 // calls of Ask for actors that were this node's when the call began
 	There  int64 // all other calls of Ask
 	Fenced int64 // activations that ended because another has claimed their stream, or one that their facts depend on
-	// Unfounded counts snapshots that the journal contradicts. The actor was loaded from an earlier
-	// snapshot instead, or from all facts.
+	// Unfounded counts snapshots that were passed over, because they were damaged or the journal contradicted them.
+	// The actor was loaded from an earlier snapshot instead or from all facts, or not at all if neither was there.
 	Unfounded int64
 }
 

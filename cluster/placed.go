@@ -5,7 +5,7 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// none is the owner of every bucket when there is no member.
+// none stands in the place of a member's index: there is no such member.
 const none = placement.None
 
 // placed is the placement by the newest list of members that this node was given.

@@ -113,8 +113,8 @@ func (p *peer) findStraight(ctx context.Context, found chan<- way) {
 	}
 }
 
-// drainLink breaks a link that new calls do not take any more, once its frames are written and its calls
-// are answered, or after drainTime. A link that is silent for one ping has nothing on its way.
+// drainLink breaks a link that new calls do not take any more. It does so one pingEvery after it finds that no frame
+// waits and all calls are answered, because the last frames may still be on their way, or else after drainTime.
 func (p *peer) drainLink(ctx context.Context, l *link) {
 	look := time.NewTicker(pingEvery)
 	defer look.Stop()

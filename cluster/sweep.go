@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// wakeEvery is how often parked actors are looked for.
+	// wakeEvery is how often parked actors are looked for, and how long a Wake is put off while its actor's part of
+	// the journal does not answer.
 	wakeEvery = 2 * time.Second
 	// idleEvery is the longest time between two looks for idle activations.
 	idleEvery = 30 * time.Second

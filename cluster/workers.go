@@ -16,8 +16,8 @@ type workers struct {
 // workerQueue is how many strands may wait for a worker.
 const workerQueue = 1_024
 
-// startWorkers starts two workers for each processor: strands never wait, but a worker that the kernel
-// has put off should not hold up the others.
+// startWorkers starts two workers for each processor. One would do, because strands never block. But the kernel may put
+// a worker off, and then another one should take its processor.
 func startWorkers() *workers {
 	w := &workers{queue: make(chan *strand, workerQueue), count: 2 * runtime.GOMAXPROCS(0)}
 	for range w.count {

@@ -61,8 +61,8 @@ type Shell interface {
 // memory.
 type Activation struct {
 	Ref  engine.Ref
-	Load atomic.Int64 // calls and tells not yet dealt with
-	Used atomic.Int64 // when it last took a command other than a Wake, unix milliseconds
+	Load atomic.Int64 // calls that are not yet answered, and tells that are not yet decided
+	Used atomic.Int64 // when it last decided a command other than a Wake, unix milliseconds; 0: never
 
 	shell         Shell
 	snapshotEvery int64
@@ -81,7 +81,7 @@ type Activation struct {
 	refusals      refusals    // refused commands whose answers are on their way through the journal
 	stopped       atomic.Bool // whether it has ended; the journal's goroutine reads this too
 	leaving       atomic.Bool // whether it takes no commands and ends when nothing is pending
-	lost          atomic.Bool // whether the journal refused facts that the state has
+	lost          atomic.Bool // whether the journal has refused an entry: the state may have facts that the journal lacks
 
 	stash   []any    // commands that wait until it is loaded or, if it is leaving, until it has ended
 	leavers []func() // functions to call when it has ended
@@ -94,11 +94,13 @@ func New(ref engine.Ref, snapshotEvery int64, shell Shell) *Activation {
 	return &Activation{Ref: ref, shell: shell, snapshotEvery: snapshotEvery, held: make(map[engine.OrderID][]*Call)}
 }
 
-// Leaving reports whether the activation takes no more commands.
+// Leaving reports whether the activation has been retired: it takes no more commands, and ends soon or has ended. One
+// that ended because it failed or lost its stream was not leaving.
 func (a *Activation) Leaving() bool { return a.leaving.Load() }
 
 // These are a shell's messages to its activation. A command comes as *Call if somebody waits for
-// it, as engine.Command if not, or as Joint.
+// it, as engine.Command if not, or as Joint. The last three come from the activation itself: the journal's goroutine
+// posts them.
 type (
 	// Loaded brings the state that results from the journal's facts.
 	Loaded struct {
@@ -178,8 +180,9 @@ func (a *Activation) Handle(msg any) {
 	}
 }
 
-// takeCommand handles a command, now or after loading. If the activation is leaving, the command waits until it has
-// ended (stop). A nil call means a tell.
+// takeCommand handles a command, now or after loading. If the activation is leaving, the command waits until the
+// activation has ended (stop). If it has ended already, bounceCommand gets the command. A call that came too late for
+// its caller is answered with ErrUnavailable. A nil call means a tell.
 func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	switch {
 	case a.stopped.Load():
@@ -283,7 +286,8 @@ func (a *Activation) stop(err error, fenced bool) {
 	a.stash, a.held, a.unproven, a.leavers = nil, nil, nil, nil
 }
 
-// fail ends an activation whose load or proof failed.
+// fail ends an activation whose load or proof failed. With ErrMoved, its callers look the actor up again and its tells
+// are sent on. Any other error is logged, and breakDown deals with them.
 func (a *Activation) fail(err error) {
 	if errors.Is(err, ErrMoved) {
 		a.stop(ErrMoved, false)
@@ -333,7 +337,8 @@ func (a *Activation) loseStream(err error) {
 
 // retireWith ends an activation: its state is saved and its next timer noted. If it is loading, has facts or answers on
 // their way, or has callers that wait, it stays. With force it takes no more commands, and ends when it is loaded and
-// its facts and answers have left, even if callers wait.
+// its facts and answers have left, even if callers wait. If it has ended, or the journal has refused an entry of it,
+// retireWith only calls Done.
 func (a *Activation) retireWith(m Retire) {
 	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
 	if a.stopped.Load() || a.lost.Load() || !m.Force && (busy || len(a.held) > 0) {

@@ -26,7 +26,7 @@ type Call struct {
 	err   error
 	done  chan struct{}
 	state atomic.Uint32 // 0 waiting, 1 finished, 2 abandoned
-	load  *atomic.Int64 // the activation's calls in flight
+	load  *atomic.Int64 // a counter that has this call until it is finished: the activation's Load, or one of the sender's for another node
 
 	// These are set for a call from another node, for which nobody waits here.
 	to      Responder
@@ -66,8 +66,8 @@ var patience = sync.Pool{New: func() any {
 	return t
 }}
 
-// Wait returns the reply, or ctx's error if ctx ends first, or ErrUnavailable if shut is closed first. shut may be
-// nil. It looks at ctx and shut only after the time soon. The caller must not use the call afterwards, because it may
+// Wait returns the call's outcome, or ctx's error if ctx ends first, or ErrUnavailable if shut is closed first. shut may
+// be nil. It looks at ctx and shut only after the time soon. The caller must not use the call afterwards, because it may
 // be used for another command by then.
 func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, error) {
 	t, _ := patience.Get().(*time.Timer)

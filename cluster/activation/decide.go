@@ -10,11 +10,12 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// work is one decision on its way through the journal, with what leaves when its facts are durable.
+// work is the outcome of one decision, which leaves when the decision's facts are durable, or a snapshot that waits for
+// the facts in it. Without facts it does not always go through the journal (submitWork).
 type work struct {
 	entry   journal.Entry
 	act     *Activation
-	at      int64 // when it was decided, unix milliseconds
+	at      int64 // when it was decided, unix milliseconds; 0 for a snapshot
 	call    *Call // the command's own caller, or nil
 	reply   engine.Reply
 	answers []released
@@ -173,8 +174,8 @@ func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
 
-// submitWork hands the decision to the journal. One without facts goes there only behind earlier facts that are
-// still on their way.
+// submitWork hands a decision with facts to the journal. One without facts follows it there only while earlier entries
+// are on their way; otherwise it leaves without the journal (answerWork). One with nothing to send or answer is dropped.
 func (a *Activation) submitWork(w *work) {
 	if w.isSilent() && a.isProven() { // without a proof it is sent on: the journal's refusal is how a stale activation learns that it is stale
 		w.recycle()

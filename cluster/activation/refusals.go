@@ -8,7 +8,7 @@ import (
 // refusals are the refused commands whose answers wait in the journal's lane, because facts were decided before
 // them. A repeat of such a command might be granted now; that must not happen before the refusal has left.
 type refusals struct {
-	last  map[engine.OrderID]int64 // number of the command's last refusal, by key
+	last  map[engine.OrderID]int64 // number of the entry with the last refusal, by the command's key
 	order paged.Queue[refusal]     // refusals in the order of their numbers
 }
 

@@ -110,8 +110,8 @@ func (h *Hosted) Handle(msg any) {
 	h.Activation.Handle(msg)
 }
 
-// Retire asks an activation to end if it is idle. With force it ends as soon as its facts are
-// durable, even if callers wait. The channel is closed when it has ended or has decided to stay;
+// Retire makes a message that asks an activation to end if it is idle. With force the activation ends as soon as its
+// facts are durable, even if callers wait. The channel is closed when it has ended or has decided to stay;
 // Env.Gone is called only if it has ended.
 func Retire(force bool) (msg activation.Retire, done <-chan struct{}) {
 	ch := make(chan struct{})

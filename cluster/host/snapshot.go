@@ -13,7 +13,7 @@ import (
 )
 
 // Keep hands a snapshot to the node's snapshot writer, which encodes and saves it. If that fails, or if the writer's
-// queue is full, a snapshot is made again later.
+// queue is full, that is only logged: the journal has the facts, and the next snapshot has them too.
 func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	ref, env := h.Ref, h.env
 	queued := env.Freeze(func(ctx context.Context) {

@@ -16,7 +16,8 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// None is the owner of every bucket when there is no member.
+// None stands in the place of a member's index: it owns every bucket if no member is there that is not leaving, and
+// Find returns it for an unknown id.
 const None = -1
 
 // Map is the placement by one list. Every list makes a new one, and it never changes.
@@ -66,8 +67,8 @@ func (m *Map) OwnerOfTask(name string) int {
 	return m.Owner(int(engine.MixBits(h.Sum64()) % engine.Buckets)) //nolint:gosec // below Buckets
 }
 
-// Former returns the owner that an event had before the member got it: the owner if that member were
-// not there and the members that are leaving had stayed.
+// Former returns the index of the member that probably owned an event before this member got it: the owner if this
+// member were not there and the members that are leaving had stayed. It returns None if there is no other member.
 func (m *Map) Former(event int64, member int) int {
 	return m.best(engine.BucketOf(event), func(i int) bool { return i != member })
 }
