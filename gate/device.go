@@ -23,7 +23,7 @@ type Config struct {
 	Name string
 	// Whether people type codes. Then full codes are accepted as well as scanned ones.
 	Typed bool
-	// The folder for what the device must not forget. Each event has one of its own.
+	// The folder for what the device must not forget. Each device needs one of its own for each event.
 	Dir    string
 	Client *http.Client
 	// The device's own clock, which may be wrong.
@@ -47,7 +47,7 @@ type Counts struct {
 	AdmittedAlone, DeniedAlone int
 	// The number of those decided alone that the service may have judged all the same, because its answer got lost.
 	Unanswered int
-	// How many scans let somebody in or out without the service, which has not been told yet.
+	// How many scans let somebody in or out without the service, and have not been told to the service yet.
 	Waiting int
 }
 
@@ -67,7 +67,7 @@ type Device struct {
 	// The offset that was stored last.
 	kept   time.Duration
 	online bool
-	// The number of the last scan.
+	// The number of the last scan that was stored; 0 before the first.
 	last int
 	// unheard is the last scan that has no decision here, and that the service may have judged. Nil if there is
 	// none.
@@ -112,7 +112,7 @@ func Open(cfg Config) (*Device, error) {
 		return nil, err
 	}
 	d.store = store
-	// The scans are replayed in their order, so that the last passage of each ticket counts.
+	// The scans are gone through in their order, so that the last passage of each ticket counts.
 	for n := range d.last {
 		scan := let[n+1]
 		if scan == nil {
@@ -199,9 +199,9 @@ func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	return scan.Verdict, nil
 }
 
-// decideAlone decides a scan without the service. The device is offline after that, until a Sync succeeds. A scan that
-// lets somebody in or out is kept, so that the service can be told later. If only the service can tell, the verdict is
-// Undecided and nothing is stored. If storing fails, nobody is let in, and the service is not told.
+// decideAlone decides a scan without the service. The device is offline after that, until a Sync succeeds. Its
+// decision is stored, and a scan that lets somebody in or out waits to be told to the service. If only the service can
+// decide, the verdict is Undecided and nothing is stored. If storing fails, nobody is let in, and the service is not told.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -264,7 +264,7 @@ func (d *Device) now() time.Time {
 }
 
 // Sync fetches the manifest and tells the service about the people whom the device let in or out without it.
-// The device is online if both succeed.
+// The device is online if both succeed and no scan waits by then.
 func (d *Device) Sync(ctx context.Context) error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()

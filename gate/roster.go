@@ -64,7 +64,7 @@ const (
 	qrSeconds = 30 // seconds of a time step of a code that rotates
 )
 
-// sameScan is how long after an admission the same code at the same device still counts as the same
+// sameScan is how long after a passage, in or out, the same code at the same device still counts as the same
 // person.
 const sameScan = 2 * time.Second
 
@@ -194,8 +194,9 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decideCode returns the verdict on a code that is shown at a time, without asking the service. A code that the
-// roster does not know is Undecided. It changes nothing.
+// decideCode returns the verdict on a code that is shown at a time, and its ticket if there is one, without asking the
+// service. Undecided means that the roster can't look the code up (find). A code that it can look up and no ticket of
+// the event has is WrongEvent. decideCode changes nothing.
 func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {
@@ -234,8 +235,8 @@ func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict
 	}
 }
 
-// decideExit lets out everybody who is inside. Somebody whom no gate is known to have let in may
-// have come in at another gate that is offline.
+// decideExit lets out everybody but somebody who has gone out already. Somebody whom no gate is known to have let in
+// may have come in at another gate that is offline, and is let out with the reason NOT_SEEN.
 func decideExit(t *Ticket) Verdict {
 	switch t.Status {
 	case "o":

@@ -125,8 +125,8 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	return told, nil
 }
 
-// askManifest asks the service for what has changed since a cursor. It also returns the service's
-// time.
+// askManifest asks the service for what has changed since a cursor, or for the whole manifest if the cursor is empty. It
+// also returns the service's time, or the zero time if the answer has no date.
 func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, time.Time, error) {
 	query := url.Values{"deviceId": {d.cfg.Name}}
 	if cursor != "" {

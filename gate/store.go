@@ -12,7 +12,7 @@ import (
 )
 
 type (
-	// Scan is a code that was shown to a device, and the device's verdict.
+	// Scan is a code that was shown to a device, and the verdict on which the device acted: its own or the service's.
 	Scan struct {
 		Number int       `json:"n"`
 		Code   string    `json:"code"` // as it was shown

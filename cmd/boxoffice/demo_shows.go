@@ -106,7 +106,7 @@ func makeLesson(title, writeup string) fields {
 }
 
 // describe returns the body of the request that makes a show's event, and the moment when its sale
-// ends. A show without a date of its own is sold for a year.
+// ends. A show without a date of its own is sold for a year, and any other until its doors open.
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	// Doors open at 19:00 UTC, and the show begins an hour later.
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)

@@ -33,7 +33,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err == nil {
 		n.HandOver(ctx)
 	}
-	// ctx has ended by now, so stopping has a deadline of its own.
+	// A signal has ended ctx, so stopping has a deadline of its own.
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopTime)
 	defer cancel()
 	if err = errors.Join(err, n.Stop(stop)); err == nil {

@@ -86,7 +86,7 @@ type asideRetryCmd struct {
 }
 
 // Run asks the followers for another attempt and waits for it. The read model comes first, because
-// the other followers read it.
+// the other followers read it. Facts that are still set aside afterwards are an error.
 func (c *asideRetryCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {

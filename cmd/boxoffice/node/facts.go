@@ -128,8 +128,9 @@ func (n *Node) startFacts(context.Context) error {
 	return nil
 }
 
-// factsMetrics exports how far the publishing of facts is behind, which facts are set aside and which background jobs
-// panicked. Of the figures about what is behind, only the consumer's includes facts from before this process started.
+// factsMetrics exports how far the publishing of facts is behind, how many facts each follower has set aside, how often
+// background jobs panicked and, with Kafka, the errors of the relay and of the consumer. How far the publishing is
+// behind leaves out facts from before this process started; only the consumer's lag has those too.
 func (n *Node) factsMetrics(r *prometheus.Registry) {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))

@@ -10,7 +10,7 @@ import (
 )
 
 // following is a follower of the journal that runs on one node of the cluster at a time. Every node
-// has one, and it is active where the cluster lets it run.
+// has a following for each follower, and it is active where the cluster lets the follower run.
 type following struct {
 	cfg    follower.Config
 	from   func() follower.Journal           // returns the journal, which does not exist yet when the follower is configured
@@ -65,7 +65,7 @@ func (f *following) run(ctx context.Context) {
 // follower stops when another node takes over, or when the node stops.
 const followerStopTime = 5 * time.Second
 
-// lag returns how many batches that it knows of the follower has not applied. It is 0 if the follower runs on another
+// lag returns how many batches the follower knows of and has not applied. It is 0 if the follower runs on another
 // node.
 func (f *following) lag() float64 {
 	if a := f.active.Load(); a != nil {
@@ -109,7 +109,7 @@ func (n *Node) AwaitLists(ctx context.Context) error {
 func (n *Node) AwaitTold(ctx context.Context) error { return n.awaitPassed(ctx, n.telling) }
 
 // awaitFollowers waits until all three followers have everything that this node knows to be
-// committed. Behind Kafka, consumers may get it a little later.
+// committed. With Kafka, the third only waits until Kafka has it, and consumers get it a little later.
 func (n *Node) awaitFollowers(ctx context.Context) error {
 	for _, f := range []*following{n.reading, n.attending, n.telling} {
 		if err := n.awaitPassed(ctx, f); err != nil {

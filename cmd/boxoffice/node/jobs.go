@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// jobWorkers is how many jobs run at once; a job may take some seconds.
+	// jobWorkers is how many jobs of River's default queue run at once; mails and notices have queues of their own.
 	jobWorkers = 8
 	// wakeCooldown is the shortest time between two wake-ups for webhooks.
 	wakeCooldown = 20 * time.Millisecond

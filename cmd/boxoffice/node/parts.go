@@ -29,10 +29,10 @@ import (
 	"boxoffice/persistence/wakes"
 )
 
-// maxStock is how many ticket types the node keeps in memory with the stock that readers see.
+// maxStock is how many ticket types, at most, the node keeps in memory with the stock that readers see.
 const maxStock = 1_000_000
 
-// maxMaps is how many seat maps the node keeps in memory for readers. The map of a stadium takes
+// maxMaps is how many seat maps, at most, the node keeps in memory for readers. The map of a stadium takes
 // about 10 MB.
 const maxMaps = 100
 
@@ -84,8 +84,8 @@ func (n *Node) startDisk(ctx context.Context) (err error) {
 	return nil
 }
 
-// startJournal opens the journal and the parts of memory that are shown to readers. From then on
-// the journal offers its batches to the followers.
+// startJournal opens the journal and the parts of memory that are shown to readers, and makes the followers, which do
+// not run yet. From then on the journal offers its batches to the followers.
 func (n *Node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
 	n.digesters.readModel = readmodel.NewDigester(n.log)
@@ -150,8 +150,9 @@ func (n *Node) startCluster(context.Context) error {
 	return nil
 }
 
-// startPayments opens the payment providers that have a key. In test, without a key for Paystack, it starts a
-// simulator, unless BOXOFFICE_PAYSTACK_URL names one.
+// startPayments opens the payment providers that have a key, and bank transfers if there is an account for them. In
+// test, without a key for Paystack, it starts a simulator, unless BOXOFFICE_PAYSTACK_URL names one. It comes first to
+// need the node's BaseURL, so it fills in the default.
 func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen

@@ -103,7 +103,7 @@ func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shard
 	return shards, pools, nil
 }
 
-// PlaceShards sets which buckets of events each shard has, as the table in home says.
+// PlaceShards sets which buckets of events each shard has, and the version of its place, as the table in home says.
 func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard) error {
 	ranges, err := migrate.Ranges(ctx, home)
 	if err != nil {
@@ -115,8 +115,9 @@ func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard
 	return nil
 }
 
-// OpenPool connects to a database with the settings that every node needs. knob is the name of the setting that has the
-// URL; errors name it, so that an operator knows what to mend. The valve may be nil.
+// OpenPool makes a pool of connections to a database, with the settings that every node needs. It connects only later,
+// when a connection is needed. knob is the name of the setting that has the URL; the error for a wrong URL names it, so
+// that an operator knows what to mend. The valve may be nil.
 func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -99,7 +99,8 @@ type Answer struct {
 	Body   map[string]any
 }
 
-// Get returns the value at a path of the answer, or fails the test if there is none.
+// Get returns the value at a path of the answer, or nil if the last object of the path lacks the member. It fails the
+// test if the path leads past the end of a list or through something that has no members.
 func (a Answer) Get(path string) any {
 	a.T.Helper()
 	var v any = a.Body
@@ -175,8 +176,8 @@ func (s *Shop) setNetwork(req *http.Request) {
 // Object is a JSON object.
 type Object = map[string]any
 
-// Own sends a request as the organizer. The first call registers the organizer's account. A GET
-// first waits until all lists have everything that is committed.
+// Own sends a request as the organizer. The first call registers the organizer's account and marks its mailbox as
+// proven. A GET first waits until all lists have everything that is committed.
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {

@@ -1,7 +1,6 @@
 package nodetest
 
-// Hall is a small map: stalls of 4 rows of 10, with a wheelchair place and its companion's seat,
-// and a balcony of 2 rows of 6.
+// Hall is a small map: stalls of 4 rows of 10, and a balcony of 2 rows of 6, without places for wheelchairs.
 func Hall() Object {
 	return Object{
 		"name": "Small hall", "canvas": Object{"width": 1000, "height": 800}, "focus": []int{500, 20},

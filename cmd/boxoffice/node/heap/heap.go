@@ -146,8 +146,8 @@ func (r *Room) percent(live uint64) int {
 	return int(100 * max(r.bytes, live) / max(live, 4<<20))
 }
 
-// fill uses up what is left of the room, until that causes a collection. It stops early if orders
-// come.
+// fill uses up what is left of the room, until that causes a collection. It stops early, and returns false, if orders
+// come or ctx ends.
 func (r *Room) fill(ctx context.Context, read func() heap) (filled bool) {
 	const piece, page = 1 << 20, 4 << 10
 	before := read().collections
@@ -171,7 +171,7 @@ func (r *Room) fill(ctx context.Context, read func() heap) (filled bool) {
 
 // hugePages asks the kernel to back the memory around b with pages of 2 MB. A rush touches the state of many actors,
 // and a core caches too few address translations of small pages for that: a random read in 256 MB takes 215 ns with
-// them, and 180 ns with huge ones. hugePages asks for all of the 64 MB that the runtime reserves at a time, because the
+// small pages, and 180 ns with huge ones. hugePages asks for all of the 64 MB that the runtime reserves at a time, because the
 // live objects are among them. A kernel without huge pages keeps the small ones.
 func hugePages(b []byte) {
 	const arena = 64 << 20
