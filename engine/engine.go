@@ -183,17 +183,18 @@ type Decision struct {
 	WaitKey *OrderID // if set, the command's caller waits until an Answer has this key
 	Answers []Answer // the replies to callers that wait since an earlier decision
 	Sends   []Send
-	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise with Sends. The
-	// receiver's decision on such a command becomes durable together with Facts or after them, never before
-	// (docs/adr/0010).
+	// Joint is sent at once to an actor of the same event if that is on this node and Facts has journaled facts, and
+	// otherwise with Sends. The receiver's decision on such a command becomes durable together with Facts or after
+	// them, never before (docs/adr/0010).
 	Joint []Send
-	// Asks are sent at once, before the facts of this decision are durable. An ask promises nothing: if a crash
+	// Asks are sent at once, before the facts of this decision are durable, or with Sends if the actor's claim was not
+	// proven lately. An ask promises nothing: if a crash
 	// makes this actor forget the decision, the actor that got the ask finds that out by itself
 	// (docs/adr/0009).
 	Asks []Send
 }
 
-// Add adds the facts, answers and sends of another decision. Its reply is dropped.
+// Add adds the facts, answers and sends of another decision. Its Reply and WaitKey are dropped.
 func (d *Decision) Add(more Decision) {
 	d.Facts = append(d.Facts, more.Facts...)
 	d.Answers = append(d.Answers, more.Answers...)

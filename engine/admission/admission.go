@@ -1,7 +1,8 @@
 // Package admission owns an event's tickets and its gates: it knows the holder of each ticket, and who was let
 // in.
 //
-// Invariants: where exits are not counted, a ticket admits once. Where they are, a ticket whose holder is
+// Invariants: where exits are not counted, a ticket admits once, and again only after that admission was taken back.
+// Where they are, a ticket whose holder is
 // inside admits nobody. Only the codes of a ticket's present holder are valid. A scan with an idempotency key that is
 // sent again gets the same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered,
 // and of each ticket its last 64 passages.

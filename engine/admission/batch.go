@@ -28,7 +28,7 @@ type (
 	BatchScan struct {
 		Ticket  uint32 // serial of the ticket; 0 if the code is not of this event
 		Version byte   // version of the holder whose code it is
-		Printed bool   // whether the code does not rotate: a printed one, or a door code
+		Printed bool   // whether a device read a code that does not rotate: a printed one, or a door code
 		Denied  string // why the edge denies it; "" if the event is to judge it
 		Gate    string
 		Device  string

@@ -31,8 +31,8 @@ type columns struct {
 	opens  paged.Rows[int64] // group: from when it admits, unix milliseconds
 	closes paged.Rows[int64] // group: until when it admits, unix milliseconds
 
-	status paged.Rows[byte] // ticket: one of the statuses above; like the next four, it has a row for each ticket
-	at     paged.Rows[int64]
+	status paged.Rows[byte]  // ticket: one of the statuses above; like the next four, it has a row for each ticket
+	at     paged.Rows[int64] // ticket: when it was last admitted, unix milliseconds; 0: never. gate, device and key are of that scan
 	gate   paged.Rows[uint16]
 	device paged.Rows[uint64]
 	key    paged.Rows[uint64]
@@ -42,7 +42,7 @@ type columns struct {
 	rescheduled rescheduledTickets
 
 	ended  int // tickets that were refunded or cancelled
-	unused int // issued tickets that have neither been checked in nor ended
+	unused int // tickets with the status issued: neither ended nor checked in, or that was taken back
 }
 
 // len returns how many tickets there are.
@@ -232,7 +232,7 @@ func (c *columns) groupOf(serial uint32) int {
 	return sort.Search(c.groups(), func(i int) bool { return c.first.At(i) > serial }) - 1
 }
 
-// holderOf returns the name of a ticket's first holder.
+// holderOf returns the name of a ticket's first holder, or "" if there is none or it was erased.
 func (c *columns) holderOf(serial uint32) string {
 	g := c.groupOf(serial)
 	start := uint32(0)

@@ -15,13 +15,13 @@ type (
 		Denied string // set if the edge found the code too old; the event then denies the scan, unless it has another reason first
 		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
-		Printed bool `cbor:",omitempty"` // whether the code does not rotate: a printed one, or a door code
+		Printed bool `cbor:",omitempty"` // whether a device read a code that does not rotate: a printed one, or a door code
 		Out     bool `cbor:",omitempty"` // whether the holder goes out
 		Gate    string
 		Device  string
 		Method  string
 		Key     uint64 // hash of the request's idempotency key; 0 without one
-		// Request is remembered for 24 hours, whatever the verdict on it was.
+		// Request is remembered for 24 hours, whatever the verdict on it was, unless more than maxScans come after it.
 		Request engine.Request
 	}
 	// Transfer offers a ticket to somebody else. Version is the version of the holder who offers it.
@@ -81,7 +81,7 @@ const (
 	ScanNotInside  = "denied_not_inside" // somebody would go out who is not inside
 )
 
-// ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are taken from the first admission.
+// ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are those of the ticket's admission.
 // Where exits are counted, At and Gate of a refused scan are taken from the passage that it contradicts.
 type ScanReply struct {
 	Status  string

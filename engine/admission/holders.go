@@ -182,7 +182,8 @@ func (t *Tickets) RevokeOf(customer uint64, at int64) (facts []engine.Fact) {
 	return facts
 }
 
-// ErasePerson replaces a person's name and address in transfers.
+// ErasePerson replaces a person's address in transfers by a pseudonym, and drops the person's name from transfers and
+// from tickets that came to the person by one.
 func (t *Tickets) ErasePerson(customer uint64, pseudonym string) {
 	for _, h := range slices.Clone(t.hands.list) {
 		t.hands.put(h.erasePerson(customer, pseudonym))

@@ -61,7 +61,8 @@ func (t *Tickets) Freeze() (f Frozen, s FrozenScans) {
 }
 
 // Thaw returns the tickets that a decoded snapshot describes, and counts the unused and the ended ones again. It returns
-// an error if columns that belong together differ in length, or if a trail is of a ticket that does not exist.
+// an error if columns that belong together differ in length, those of the answers to scans too, or if a trail is of a
+// ticket that does not exist.
 func Thaw(f *Frozen, s *FrozenScans) (Tickets, error) {
 	t := New()
 	if !f.hasEvenColumns() {

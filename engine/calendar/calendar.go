@@ -146,7 +146,8 @@ func (c *Config) findSlot(id string) *Slot {
 	return nil
 }
 
-// dayMillis is a day of 24 hours in milliseconds. On days on which the clock changes, offsetAt makes up for the rest.
+// dayMillis is a day of 24 hours in milliseconds. Days on which the clock changes are longer or shorter; offsetAt has
+// the difference.
 const dayMillis = 24 * 3600 * 1000
 
 // offsetAt returns how many milliseconds the event's zone adds to UTC at a time. It is 0 before the

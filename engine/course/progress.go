@@ -9,7 +9,7 @@ type Progress struct {
 	Best        int      `json:"best,omitzero"` // best result of the exam, percent
 	Latest      int      `json:"latest,omitzero"`
 	Passed      bool     `json:"passed,omitzero"` // whether the exam was ever passed
-	Recent      []int64  `json:"recent,omitzero"` // when the attempts of the last hour were made, unix milliseconds
+	Recent      []int64  `json:"recent,omitzero"` // when attempts were made, unix milliseconds; Wait drops those of more than an hour ago
 	CompletedAt int64    `json:"completedAt,omitzero"`
 }
 

@@ -262,10 +262,10 @@ type countsByName struct {
 	None    uint32 `json:"none"`
 }
 
-// SecretSize is the size of the random bytes in a visitor's entry.
+// SecretSize is how many bytes the secret in a visitor's entry has.
 const SecretSize = 16
 
-// Entry is what a visitor's leaf hides. Only the visitor knows the secret, so a leaf tells others
+// Entry is what a visitor's leaf hides. Only the visitor and the service know the secret, so a leaf tells others
 // nothing about its entry.
 type Entry struct {
 	Secret [SecretSize]byte

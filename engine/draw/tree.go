@@ -16,7 +16,7 @@ const (
 // 32 bytes for each leaf and the roots of the complete chunks. With a million leaves, a root or a
 // proof therefore costs about 2,000 hashes. The zero value is an empty tree.
 type Tree struct {
-	chunks []*[chunkSize]Hash // only the last one is not full
+	chunks []*[chunkSize]Hash // all but the last one are full
 	roots  []Hash             // the roots of the full chunks
 	count  int
 }

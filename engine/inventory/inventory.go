@@ -89,7 +89,7 @@ type State struct {
 	sold    int64    // units committed
 	held    int64    // units reserved
 	// awaited is set while somebody waits for the type, which is then sold only to people on the waitlist. awaitRev
-	// is the revision of the ledger's Await message that set it.
+	// is the revision of the ledger's last Await message, which has set or cleared awaited.
 	awaited  bool
 	awaitRev uint64
 	book     keeper.Book

@@ -89,7 +89,8 @@ func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 	return d
 }
 
-// decideRelease gives back what a claim holds, and bars the claim if its Reserve has not come.
+// decideRelease gives back what a claim holds, and answers Closed, also if the claim has ended before. A claim that it
+// does not know is barred without an answer, so that its Reserve does nothing if it comes late.
 func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {

@@ -23,7 +23,7 @@ type (
 		Lines       []order.Line // the order's lines, without Name and UnitPrice, which the keepers add
 		PresaleCode string
 		Promo       *order.Promo `cbor:",omitempty"` // the promo code, without its terms
-		Client      uint64       // hash of the client's address; with 0 no velocity rule applies
+		Client      uint64       // hash of the client's address; with 0 the velocity rules about orders and codes don't apply
 		Scale       float64      // multiplies the limits of the velocity rules; 0 stands for 1
 		Holder      string       // secret word of the shopper who may hold the seats of the lines; "" stands for the Principal
 		Principal   uint64       // hash of the account or address that asks

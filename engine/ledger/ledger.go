@@ -44,8 +44,8 @@ type Book struct {
 	placing   map[engine.OrderID]*placing      // orders that wait for their keepers
 	alive     paged.Queue[keeper.Claim]        // claims in the order of their serials; the serial of the first live one is the floor
 	settling  map[engine.OrderID]places.Set    // places whose keepers have not acknowledged the order's end (places.Of)
-	toClose   []engine.OrderID                 // orders whose end is acknowledged but not yet journaled
-	closeAt   int64                            // unix milliseconds when toClose is journaled; 0 if it is empty
+	toClose   []engine.OrderID                 // orders whose end all keepers have acknowledged, and for which OrderClosed is still to be journaled
+	closeAt   int64                            // unix milliseconds when OrderClosed is due for toClose; 0 if that is empty
 	placeDue  tables.Queue                     // when orders and tickets have waited long enough for their keepers
 	sendDue   tables.Queue                     // when ends are told to keepers again
 	returnDue tables.Queue                     // when returns and moves are told to keepers again

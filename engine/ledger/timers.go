@@ -12,7 +12,7 @@ import (
 // These are the ledger's delays in milliseconds, and how much one Wake does.
 const (
 	placeMillis   = 4_000            // how long an order, or a ticket that moves, waits for keepers
-	resendMillis  = 2_000            // how long until an end that is not acknowledged is told again
+	resendMillis  = 2_000            // how long until an end, a return or a move that is not acknowledged is told again
 	closeMillis   = 1_000            // how long acknowledged ends wait to be journaled together
 	recheckMillis = 60_000           // how long until an order with money in flight is looked at again
 	pinMillis     = 24 * 3600 * 1000 // how long after its window an order ends although money is in flight

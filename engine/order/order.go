@@ -78,7 +78,7 @@ type Order struct {
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
 	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has had its chance to extend the window
 	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt as the order was placed; 0 until the first attempt to pay or extension
-	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, for the velocity rules; with 0 they don't apply
+	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address; with 0 the velocity rules about orders and codes don't apply
 	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // the shopper who may have held its seats; nil if it has no seats
 	Promo       *Promo         `cbor:"25,keyasint,omitempty"` // promo code that it was placed with, or nil
 	Discount    int64          `cbor:"26,keyasint,omitempty"` // minor units that the promo code takes off the subtotal
@@ -88,7 +88,7 @@ type Order struct {
 	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // unix milliseconds at which its buyer waived the right to withdraw; 0 if the buyer did not
 	Rescheduled []Rescheduled  `cbor:"31,keyasint,omitempty"` // the tickets that were moved to another date
 	Language    string         `cbor:"32,keyasint,omitempty"` // language of its buyer, a tag of BCP 47; "" stands for the deployment's language
-	Extensions  int64          `cbor:"33,keyasint,omitempty"` // how often its buyer has asked for more time
+	Extensions  int64          `cbor:"33,keyasint,omitempty"` // how often its buyer has asked for more time and got it
 	ExtendedBy  []uint64       `cbor:"34,keyasint,omitempty"` // hashes of the requests that extended it, to recognize repeats; extensions of earlier releases have none
 }
 

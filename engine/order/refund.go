@@ -9,7 +9,7 @@ import (
 // Refund is money that goes back, either because it was not what the order needed or because
 // somebody has asked for it.
 type Refund struct {
-	Reference   string `cbor:"1,keyasint"` // reference of the attempt whose money goes back
+	Reference   string `cbor:"1,keyasint"` // reference of the attempt whose money goes back; "" while the refund is only asked for, and if no provider was paid or no money goes back
 	Amount      int64  `cbor:"2,keyasint"`
 	Reason      string `cbor:"3,keyasint"` // reason of the asker; if nobody asked for the refund, one of the Back reasons
 	Status      string `cbor:"4,keyasint"`
@@ -194,7 +194,7 @@ func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }
 
-// isEachGivenBack reports whether the order has refunds and all its tickets that is accepts are given back.
+// isEachGivenBack reports whether the order has refunds, and these have ended all tickets for which is returns true.
 func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	if len(o.Refunds) == 0 {
 		return false

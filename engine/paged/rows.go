@@ -35,7 +35,7 @@ func (p *page[T]) ownRows() []T {
 }
 
 // RowsOf returns rows that share the pages of a snapshot. All pages except the last must be full,
-// as the pages of Freeze and of a decoded Paged are.
+// as the pages of Rows.Freeze and of a decoded Paged are. (The first page of Queue.Freeze may not be.)
 func RowsOf[T any](pages [][]T) Rows[T] {
 	var r Rows[T]
 	for i, rows := range pages {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	tellMillis     = 5_000
+	tellMillis     = 5_000                // between two messages to the wallet, at least; milliseconds, as the next three
 	clearEnded     = 2 * 24 * 3600 * 1000 // after completion
 	clearPurchased = 7 * 24 * 3600 * 1000 // after the purchase
 	earningGrain   = 3600 * 1000          // purchases of an hour clear together
@@ -86,7 +86,7 @@ var Facts = []engine.FactDef{
 	{Type: typeCleared, Name: "event.cleared", New: func() engine.Fact { return new(Cleared) }},
 }
 
-// Freeze returns the sums for a snapshot, or nil if nothing was ever earned.
+// Freeze returns the sums for a snapshot, or nil if nothing was ever earned and the event was not completed.
 func (t *Totals) Freeze() *Frozen {
 	if t.sums.Revision == 0 && t.sums.Completed == 0 {
 		return nil

@@ -84,7 +84,7 @@ type (
 		Phase    string
 		Draw     uint32
 		Index    uint32 // number of the entry, from 0
-		Place    int64  // place in the room's order, from 0; -1 before the draw
+		Place    int64  // place in the room's order, from 0; -1 as long as places are not known
 		Served   uint32
 		Admitted bool
 		Until    int64 // unix milliseconds; end of the admission, 0 before it has begun

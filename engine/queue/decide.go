@@ -111,8 +111,9 @@ func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }
 
-// changedRule returns the first field of the API's request, a rule or the event, that must have changed, or "". A
-// changed closing is told as opensAt.
+// changedRule returns the first of the settings that are fixed once registration has begun, the event or a rule, that
+// differs, by its name in the API's request. It returns "" if none does. A changed closing is called opensAt, from
+// which the edge computes it.
 func changedRule(was, is *Settings) string {
 	a, b := &was.Rules, &is.Rules
 	switch {
@@ -173,7 +174,7 @@ func (s *State) decideDrain(at int64) engine.Decision {
 }
 
 // decideSteer sets the rate of a room whose rate is steered. A room with a fixed rate, or one that has ended,
-// stays as it is.
+// stays as it is. A rate below 1 or above MaxRate is refused.
 func (s *State) decideSteer(rate, at int64) engine.Decision {
 	if s.phase == NoRoom || !s.settings.Auto || s.settings.Rate == rate {
 		return engine.Decision{Reply: s.makeRecord()}

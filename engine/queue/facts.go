@@ -43,7 +43,8 @@ type (
 		Class  draw.Class `cbor:"2,keyasint,omitempty"`
 		Person uint64     `cbor:"3,keyasint,omitempty"`
 	}
-	// ClosedFact closes the list. Its content is published before the beacon's round.
+	// ClosedFact closes the list. For a draw, its content is published before the beacon's round; if it is too late
+	// for that, Voided follows at once.
 	ClosedFact struct {
 		Count uint32    `cbor:"1,keyasint"`
 		Root  draw.Hash `cbor:"2,keyasint"`
@@ -54,7 +55,8 @@ type (
 		Signature []byte `cbor:"1,keyasint"`
 		At        int64  `cbor:"2,keyasint"`
 	}
-	// Voided gives the places by arrival: the rules say so, or the beacon did not come.
+	// Voided gives the places by arrival: the rules say so, the list was closed too late for the draw, or the beacon
+	// did not come.
 	Voided struct {
 		At int64 `cbor:"1,keyasint"`
 	}

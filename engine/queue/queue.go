@@ -26,7 +26,8 @@ const (
 	MaxEntries = 5_000_000
 	// MaxRate bounds the admissions of a minute.
 	MaxRate = 1_000_000
-	// maxAtOnce is for how long a pause of the node is made up for, in milliseconds.
+	// maxAtOnce is for how long a pause of the node is made up for, and by how much the clock may be set back before
+	// the room counts on from the new time (settingBack), in milliseconds.
 	maxAtOnce = 5_000
 	// tick is the least time between two facts of admission, in milliseconds. Those who are admitted by one
 	// fact come to order at once: a longer tick makes larger crowds, a shorter one more facts.
@@ -79,8 +80,8 @@ type State struct {
 	drawn     uint32      // how many entries are under the root
 	drawnBy   draw.Counts // how many of the drawn entries each class has
 	root      draw.Hash
-	signature []byte            // the beacon's signature; nil if arrival counts
-	places    *draw.Permutation // place of each drawn entry; nil if arrival counts
+	signature []byte            // the beacon's signature; nil before the draw, and if arrival counts
+	places    *draw.Permutation // place of each drawn entry; nil before the draw, and if arrival counts
 
 	served   uint32 // the served place: places below it are admitted
 	credit   int64  // parts of an admission that are due: 60,000 are one

@@ -59,7 +59,7 @@ type (
 		Dropped   paged.Steps `cbor:"7,keyasint,omitempty"`
 		Answered  *Answered   `cbor:"8,keyasint,omitempty"`
 		Network   uint64      `cbor:"9,keyasint,omitempty"`  // keyed hash of the client's address; with 0 its seats are not counted
-		Extended  int64       `cbor:"10,keyasint,omitempty"` // how often the shopper has asked for more time
+		Extended  int64       `cbor:"10,keyasint,omitempty"` // how often the shopper has asked for more time and got it
 	}
 	// DroppedFact takes seats out of a holder's selection, which still ends at the same time.
 	DroppedFact struct {

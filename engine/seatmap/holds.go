@@ -12,7 +12,7 @@ type hold struct {
 	principal uint64
 	since     int64   // when the selection began, unix milliseconds
 	until     int64   // when the selection ends, unix milliseconds
-	extended  int64   // how often its shopper has asked for more time
+	extended  int64   // how often its shopper has asked for more time and got it
 	seats     []int32 // indices of the held seats, ascending
 	position  int     // index of the hold in holds.heap
 }

@@ -33,7 +33,7 @@ import (
 const (
 	MaxSelection = 50
 	MaxBlocks    = 5_000
-	maxTypes     = 10_000 // types that sections have ever been priced to
+	maxTypes     = 10_000 // slots (sizes): the ticket types that sections have ever been priced to, and one for no type
 )
 
 // The bounds of a hold's time in milliseconds.

@@ -67,8 +67,8 @@ func (s *State) find(m *movement) (int, bool) {
 	return slices.BinarySearchFunc(s.open, m.Made.Number, func(o *movement, n int64) int { return cmp.Compare(o.Made.Number, n) })
 }
 
-// isFull reports whether there is no room to remember another movement. There is room if the oldest
-// one is old enough to be forgotten.
+// isFull reports whether there is no room to remember another movement. There is room if the oldest one is old enough
+// to be forgotten; but a pending credit also needs room among the pending ones, which are never forgotten.
 func (s *State) isFull(e *Entry) bool {
 	return len(s.recent) >= maxRecent && s.recent[0].lastAt() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
 }
