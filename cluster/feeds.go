@@ -100,8 +100,9 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 	return nil
 }
 
-// Observe takes a batch that this node has committed. It shows the batch to this node's own readers, and queues the
-// facts of followed events for the nodes that follow them. It never blocks, because the lane waits for it.
+// Observe takes a batch that this node has committed. It notes how far the batch's writer has come (own), shows the
+// batch to this node's own readers, and queues the facts of followed events for the nodes that follow them. It never
+// blocks, because the lane waits for it.
 func (n *Node) Observe(b *journal.Batch) {
 	n.own.noteBatch(b.Writer, b.Seq)
 	n.observeOwned(b)

@@ -158,8 +158,8 @@ func (l *link) flushFrames(w *writer) error {
 	return err
 }
 
-// read hands each frame to handle until the link breaks. After handle returns, the body's memory is reused for
-// the next frame.
+// read hands each frame to handle until the link breaks. An error of handle breaks it, and so does a frame that is cut
+// short. After handle returns, the body's memory is reused for the next frame.
 func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
 	var buf []byte
 	for {

@@ -251,8 +251,9 @@ func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Comma
 	return r, nil
 }
 
-// askHere makes this node's activation carry a command out. If that activation is stopping, it tries the next one at
-// once, up to three activations in all.
+// askHere makes this node's activation carry a command out, on the caller's goroutine if nobody runs the activation's
+// strand. It refuses beyond a limit (MaxInFlight, MaxBacklog), and if the actor's part of the journal does not answer.
+// If the activation is stopping, it tries the next one at once, up to three activations in all.
 func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	shut := n.cfg.Shut(to.Home)
 	for tries := 0; ; tries++ {

@@ -33,7 +33,7 @@ type Config struct {
 	Patience time.Duration
 }
 
-// Wrong is a scan at which the device let somebody in or out although the service does not.
+// Wrong is a scan at which the device let somebody in or out, and which the service refused later.
 type Wrong struct {
 	Scan Scan
 	Told Told

@@ -144,8 +144,8 @@ type shown struct {
 
 var digits = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// readShown reads what was scanned or, if typed is set, typed. It returns false for a text that is
-// no code.
+// readShown reads what was scanned or, if typed is set, typed. It returns false for a text that is no code, and for
+// a full code that was not typed.
 func readShown(text string, typed bool) (shown, bool) {
 	text = CleanShown(text)
 	parts := strings.Split(text, ".")

@@ -56,8 +56,9 @@ type released struct {
 	reply engine.Reply
 }
 
-// decide calls the kind's Decide, takes in the facts, and makes the outcome leave when they are durable. For a
-// joint command, needs is the sender's claim: the facts become durable only if that stands.
+// decide calls the kind's Decide, takes in the facts, and makes the outcome leave when they are durable. It also asks
+// for a snapshot if one is due, and for the state's next Wake. For a joint command, needs is the sender's claim: the
+// facts become durable only if that stands.
 func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)

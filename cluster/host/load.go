@@ -132,7 +132,7 @@ type decoded struct {
 }
 
 // tail reads the stream's facts after a snapshot. It decodes them on a goroutine of its own while the caller
-// applies the ones before, because each takes about as long for a long tail.
+// applies the ones before, because decoding and applying a long tail take about the same time.
 func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
 	return func(yield func(decoded, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

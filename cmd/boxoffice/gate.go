@@ -38,7 +38,8 @@ func (c *gateCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdin,
 const lastSync = 20 * time.Second
 
 // serve decides each code as it comes, and exchanges scans and changes with the service beside that. After the
-// end of the input, or a signal, it tells the service about the scans that the service has missed.
+// end of the input, or a signal, it tells the service about the scans that the service has missed, and prints the
+// device's counts.
 func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	// Both names become folders, so neither may lead out of Dir.
 	if !filepath.IsLocal(c.Event) || !filepath.IsLocal(c.Device) {

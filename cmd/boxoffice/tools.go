@@ -83,7 +83,7 @@ type verifyCmd struct {
 	Organization string `arg:"" help:"Its number, its id or its slug."`
 }
 
-// Run marks the organization. It may then write to more people than a new organization.
+// Run marks the organization as verified. It may then write to more people than a new organization.
 func (c *verifyCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {

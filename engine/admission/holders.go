@@ -74,8 +74,9 @@ func (t *Tickets) holderName(ticket uint32) string {
 	return t.rows.holderOf(ticket)
 }
 
-// DecideTransfer offers a ticket to a person. They have seven days to claim it. o is the ticket's order,
-// or nil if the ledger has forgotten its record.
+// DecideTransfer offers a ticket to a person. They have seven days to claim it. It refuses a ticket that was used, has
+// ended, is offered already or can have no other holder, and any ticket of an event that is over. o is the ticket's
+// order, or nil if the ledger has forgotten its record.
 func (t *Tickets) DecideTransfer(c Transfer, o *order.Order, terms *Terms, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
 	if !t.rows.has(c.Ticket) || h.Version != c.Version {
@@ -106,7 +107,8 @@ func isGivenBack(o *order.Order, ticket uint32) bool {
 	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
 }
 
-// decideRevoke takes an offered ticket back before it is claimed. It is refused if no transfer is pending.
+// decideRevoke takes an offered ticket back before it is claimed. It is refused if no transfer is pending, or if the
+// ticket's holder has another version than the command says.
 func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
 	if !t.rows.has(c.Ticket) || h.Version != c.Version {

@@ -24,7 +24,7 @@ type Frozen struct {
 	TicketGate   paged.Paged[uint16]         `cbor:"37,keyasint"`
 	TicketDevice paged.Paged[uint64]         `cbor:"38,keyasint"`
 	TicketKey    paged.Paged[uint64]         `cbor:"39,keyasint"`
-	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // when each ticket ended, unix milliseconds; empty unless the event refunded tickets
+	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // when each ticket was refunded, unix milliseconds, or 0; empty unless the event refunded tickets
 	Rescheduled  []rescheduled               `cbor:"45,keyasint,omitempty"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`

@@ -63,8 +63,8 @@ type Details struct {
 	// TransferDays is how many days an order waits for its bank transfer; 0 stands for the deployment's
 	// default.
 	TransferDays int64 `cbor:"49,keyasint,omitempty"`
-	// MovedAt is when the event got its present StartAt, if it was on sale or had sold tickets at that time; 0:
-	// it never moved.
+	// MovedAt is when the event got its present StartAt, if it was no draft any more or had sold tickets at that
+	// time; 0: it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 	// CancelReason is why the event was cancelled, in the organizer's words; "": it was not, or nothing was said.
 	CancelReason string `cbor:"50,keyasint,omitempty"`

@@ -34,8 +34,8 @@ func (s *State) wakeLine(d *engine.Decision, terms *ledger.Terms, now int64) {
 	}
 }
 
-// applyLine applies a fact about the waitlist. Offers are orders too, so the ledger gets the facts
-// that begin and end them.
+// applyLine applies a fact about the waitlist. Offers are orders too, so the ledger gets the facts that begin and
+// end them. After a journaled fact the line is judged again and, if the event is full now or no longer, its status.
 func (s *State) applyLine(f engine.Fact) {
 	if s.line == nil {
 		s.line = waitlist.New()

@@ -157,8 +157,8 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.makeTerms()}
 }
 
-// ReserveLine adds the fact that sets a line's units aside. Units that the same order held under an earlier
-// serial count as given back.
+// ReserveLine adds the fact that sets a line's units aside, and a new offer if that changes what the type
+// offers (offerTurn). Units that the same order held under an earlier serial count as given back.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
@@ -178,14 +178,16 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 	d.Facts = append(d.Facts, f)
 }
 
-// ReleaseLine adds the fact that gives the reserved units back, so that others can buy them.
+// ReleaseLine adds the fact that gives the reserved units back, so that others can buy them, and a new offer if
+// that changes what the type offers (offerTurn).
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - h.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
 	s.offerTurn(d, at, left)
 }
 
-// takeBack adds the fact that takes back sold units after a refund.
+// takeBack adds the fact that takes back sold units after a refund, and a new offer if that changes what the type
+// offers (offerTurn).
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	left := s.details.leftOf(s.takenUnits() - c.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.forSale(left), At: at})

@@ -62,7 +62,8 @@ func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at 
 }
 
 // decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once. Either way, pending
-// transfers of the tickets are revoked.
+// transfers of the tickets are revoked. It refuses the whole request if one of the tickets can't go back
+// (refuseTicket), is asked for already, or was asked for too often.
 func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
 	o, facts, r := b.recallOrder(t, c.Order, c.Record, at)
 	switch {

@@ -49,7 +49,8 @@ func (b *Book) Freeze() (f FrozenOrders, buyers FrozenBuyers) {
 	return f, buyers
 }
 
-// Thaw fills a new book with what a decoded snapshot describes.
+// Thaw fills a new book with what a decoded snapshot describes. It returns an error if columns that belong together
+// differ in length, or if an order can't be unpacked.
 func (b *Book) Thaw(f *FrozenOrders, buyers *FrozenBuyers) error {
 	if !f.hasEvenColumns() || !buyers.hasEvenColumns() {
 		return errors.New("columns of unequal length")

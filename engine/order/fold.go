@@ -247,8 +247,8 @@ func (r *Refund) Open() bool {
 	return true
 }
 
-// Fold returns the order with the decision on one of its refunds. A decision on a refund that
-// nobody asked for changes nothing.
+// Fold returns the order with the decision on one of its refunds. A refund that is processed by it, because there
+// is no money to send, may change the order's status. A decision on a refund that nobody asked for changes nothing.
 func (f *RefundDecided) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) || o.Refunds[f.Position].Ask == nil {
 		return o
@@ -268,7 +268,8 @@ func (f *RefundDecided) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order after the keepers have taken back what a refund's tickets took.
+// Fold returns the order with a refund whose keepers have taken back what its tickets took (Ask.Returned). A
+// refund that nobody asked for stays as it is.
 func (f *RefundReturned) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) || o.Refunds[f.Position].Ask == nil {
 		return o

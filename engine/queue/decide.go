@@ -237,8 +237,8 @@ func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	return []engine.Fact{closed}, Closed
 }
 
-// decideBring orders the places by the beacon's signature, if the signature is genuine. It does not
-// matter who brings it.
+// decideBring orders the places by the beacon's signature, if the list is closed and the signature is genuine. It does
+// not matter who brings it. If the places are known already, nothing changes.
 func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 	switch {
 	case s.phase != Closed && s.phase != Ordered:
@@ -281,8 +281,8 @@ func (s *State) until(issued uint32) int64 {
 	return s.settings.Rules.OpensAt + int64(issued-1)*1000 + s.settings.Hold
 }
 
-// decideAdmit begins the admission of a visitor whose turn has come. It begins only once, so asking
-// again does not prolong it.
+// decideAdmit begins the admission of a visitor whose turn has come. It begins only once, so asking again does not
+// prolong it. Before the visitor's turn the answer only tells the place.
 func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 	index, known := s.find(leaf)
 	if !known {
@@ -318,8 +318,8 @@ func (s *State) decideUse(c Use, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.makePlaced(index)}
 }
 
-// decideProve proves that an entry is under the published root. Entries that came after the closing
-// are not under it.
+// decideProve proves that an entry is under the published root. It refuses with NOT_FOUND before the closing, and for
+// an entry that came after it and so is not under the root.
 func (s *State) decideProve(leaf draw.Hash) engine.Decision {
 	index, known := s.find(leaf)
 	if !known || !s.isClosed() || index >= s.drawn {

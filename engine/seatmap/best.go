@@ -33,7 +33,8 @@ const (
 const dear = 1 << 32
 
 // decideBest finds the best seats for a shopper and makes them the whole selection. Seats that the shopper holds
-// already count as available.
+// already count as available. If no seats meet the command, or a limit on held seats (refuseHold) is reached, it
+// refuses, and the selection stays.
 func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:

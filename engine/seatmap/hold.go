@@ -17,7 +17,8 @@ type pick struct {
 
 // decideHold holds all wanted seats that can be held. They become the shopper's whole selection: other seats that
 // the shopper has held are free again. The answer names the seats that can't be held, with the reasons. The rules
-// of companions and gaps come after the look-up: they judge only the seats that would be held.
+// of companions and gaps come after the look-up: they judge only the seats that would be held. Beyond a limit on held
+// seats (refuseHold) the command is refused, and the selection stays.
 func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:

@@ -22,7 +22,7 @@ const (
 
 const (
 	heldSpan    = 600_000 // milliseconds
-	slotSpan    = 120_000 // milliseconds
+	slotSpan    = 120_000 // milliseconds of one slot of a recent
 	slots       = heldSpan/slotSpan + 1
 	maxNetworks = 50_000
 )

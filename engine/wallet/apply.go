@@ -34,8 +34,8 @@ func (s *State) endFee(c keeper.Claim, floor keeper.Serial) {
 	}
 }
 
-// applyEntered adds an entry to the sums. A cleared credit was added when it was credited as
-// pending.
+// applyEntered adds an entry to the sums, and remembers its movement. A cleared credit was added when it was credited
+// as pending.
 func (s *State) applyEntered(e *Entered) {
 	switch e.Entry.Kind {
 	case Credited, Pended:

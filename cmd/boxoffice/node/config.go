@@ -198,8 +198,8 @@ func (c *Config) simulatorHooks(provider string) string {
 	return "http://" + c.Listen + "/api/v1/payments/webhook/" + provider
 }
 
-// mailOrigin returns the sender of mail. Only a node that captures its mail has a default: with a
-// real mail server, mail from a made-up sender would be refused or lost.
+// mailOrigin returns the sender of mail. In live it refuses a node without a mail server. Only a node that
+// captures its mail has a default: with a real mail server, mail from a made-up sender would be refused or lost.
 func (c *Config) mailOrigin() (mail.Origin, error) {
 	from := c.MailFrom
 	switch {
@@ -235,7 +235,8 @@ func (c *Config) readRetention() (time.Duration, error) {
 	return c.JournalRetention, nil
 }
 
-// Kafka returns the configuration of Kafka, and whether facts go through Kafka at all.
+// Kafka returns the configuration of Kafka, and whether facts go through Kafka at all. In live it refuses a user
+// without TLS.
 func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	if len(c.KafkaBrokers) == 0 {
 		return kafka.Config{}, false, nil

@@ -18,8 +18,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// startPostgres connects to Postgres and to the databases of a journal apart, and migrates their
-// schemas. If no Postgres is configured, it first starts a private one.
+// startPostgres connects to Postgres and to the databases of a journal apart, migrates their schemas, and makes the
+// events searchable that an earlier release has written (FillSearch). If no Postgres is configured, it first
+// starts a private one.
 func (n *Node) startPostgres(ctx context.Context) error {
 	url := n.cfg.DatabaseURL
 	journals, err := JournalURLs(n.cfg.JournalURL, n.cfg.JournalURLs)

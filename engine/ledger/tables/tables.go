@@ -75,7 +75,8 @@ func (t *Orders) Len() int { return t.rows.Len() }
 // Freeze returns the packed orders for a snapshot.
 func (t *Orders) Freeze() []paged.TextPage { return t.rows.Freeze() }
 
-// Thaw stores the packed orders of a snapshot, and calls f for each.
+// Thaw stores the packed orders of a snapshot, and calls f for each. At a row that is no packed order it stops with
+// an error.
 func (t *Orders) Thaw(pages []paged.TextPage, f func(*order.Order)) error {
 	for _, page := range pages {
 		for row := range page.All() {

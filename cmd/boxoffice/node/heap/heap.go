@@ -42,8 +42,7 @@ const (
 	restTick = 250 * time.Millisecond
 	// roomShare is the divisor of the memory for the room, if the configured number of megabytes is below zero.
 	roomShare = 8
-	// roomWorn is the divisor of the room: this part of it may be used up before a node at rest
-	// renews it.
+	// roomWorn is the divisor of the room: a node at rest renews the room once this part of it is used up.
 	roomWorn = 4
 )
 
@@ -58,7 +57,7 @@ const (
 type Room struct {
 	bytes uint64
 	busy  func() bool // reports whether orders come
-	ready atomic.Bool // whether at most a part has been used since it was renewed
+	ready atomic.Bool // whether it was made, and less than 1/roomWorn of it is used up
 }
 
 // NewRoom makes a room of a given number of megabytes, or, if megabytes is below zero, of a part of the
