@@ -194,7 +194,8 @@ type Decision struct {
 	Asks []Send
 }
 
-// Add adds the facts, answers and sends of another decision. Its Reply and WaitKey are dropped.
+// Add adds the facts and answers of another decision, and all that it sends (Sends, Joint, Asks). Its Reply and
+// WaitKey are dropped.
 func (d *Decision) Add(more Decision) {
 	d.Facts = append(d.Facts, more.Facts...)
 	d.Answers = append(d.Answers, more.Answers...)

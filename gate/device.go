@@ -389,7 +389,7 @@ func (d *Device) LetInWrongly() []Wrong {
 	return append([]Wrong(nil), d.wrong...)
 }
 
-// Online reports whether the next scan will ask the service.
+// Online reports whether the device asks the service about scans; otherwise it decides them alone.
 func (d *Device) Online() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

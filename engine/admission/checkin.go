@@ -82,8 +82,9 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	}
 }
 
-// applyUndone makes the ticket unused again. It keeps the time and the gate of the admission,
-// because the answer to the repeated scan is made from them.
+// applyUndone makes a ticket that was checked in unused again, and takes the admission out of its trail or out of the
+// gate's counters. It keeps the time and the gate of the admission, because the answer to the repeated scan is made
+// from them.
 func (t *Tickets) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; t.rows.has(f.Ticket) && t.rows.status.At(i) == StatusCheckedIn {
 		t.rows.setStatus(f.Ticket, StatusIssued)

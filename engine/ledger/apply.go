@@ -126,7 +126,8 @@ func (b *Book) applyGranted(f *LineGranted) {
 	}
 }
 
-// applyDropped forgets an order that was being placed.
+// applyDropped forgets an order that was being placed. Its units are no longer taken. The velocity rules no longer
+// count it, unless late money has brought it back: then they have not counted it again.
 func (b *Book) applyDropped(id engine.OrderID) {
 	if p := b.placing[id]; p != nil {
 		if p.late == nil {

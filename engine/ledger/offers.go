@@ -13,7 +13,8 @@ import (
 // An offer to somebody on the waitlist is an order under the id of their entry. It is not shown, and
 // ends with the offer's window; a claim makes it an order like any other.
 
-// EndOffer ends the order that an entry was offered, and with it the entry.
+// EndOffer ends the order that an entry was offered, and with it the entry, and tells the order's keepers to release
+// what they have set aside.
 func (b *Book) EndOffer(o *order.Order, status string, at int64) engine.Decision {
 	d := engine.Decision{Facts: []engine.Fact{&waitlist.EntryEnded{ID: o.ID, Status: status, At: at, Email: o.Email, Name: o.Name, Language: o.Language}}}
 	b.tellKeepers(&d, o, places.All(o), false)

@@ -317,7 +317,7 @@ func (p *placing) lateReport(at int64) *order.PaymentReported {
 	}
 }
 
-// settleLate completes an order whose stock has been taken again.
+// settleLate completes an order whose stock has been taken again, and sends back what came above its price.
 func (b *Book) settleLate(t *Terms, p *placing, at int64) engine.Decision {
 	o := b.Find(p.order.ID)
 	f := p.lateReport(at)

@@ -358,7 +358,7 @@ func (b *Book) returnsOf(id engine.OrderID) []keeper.Serial {
 	return all
 }
 
-// applyRecalled keeps an order's record again.
+// applyRecalled keeps an order's record again for lateMillis, unless the ledger has one already.
 func (b *Book) applyRecalled(f *OrderRecalled) {
 	if f.Order == nil || b.Find(f.Order.ID) != nil {
 		return

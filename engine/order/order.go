@@ -354,8 +354,8 @@ func Fee(price int64) int64 { return (price*FeeBasisPoints + 5_000) / 10_000 }
 // itself (docs/rules.md, Sales and fees).
 const IssueFeeBasisPoints = 300
 
-// IssueFee returns the fee for issuing the order's tickets. The fee of each ticket is rounded half
-// up.
+// IssueFee returns the fee for issuing the order's tickets. The fee of each ticket is rounded half up. It is 0 for
+// complimentary tickets, and for an order that a buyer placed.
 func (o *Order) IssueFee() int64 {
 	if o.Issue == nil || o.Issue.Comp {
 		return 0

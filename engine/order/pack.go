@@ -46,7 +46,8 @@ func (o *Order) Pack(b []byte) []byte {
 	return p.out
 }
 
-// Unpack returns the order of a packed string. The order's texts share the string's memory.
+// Unpack returns the order of a packed string, or ErrPacked if it is none. The order's texts share the string's
+// memory.
 func Unpack(s string) (*Order, error) {
 	p := packing{in: s, reading: true}
 	o := new(Order)

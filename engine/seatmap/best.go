@@ -155,7 +155,8 @@ func (q *search) visitRow(row int32) {
 	}
 }
 
-// collectRow puts the seats of a row that are available to the holder into q.row.
+// collectRow puts the seats of a row that are available to the holder into q.row. Wheelchair places and companion
+// seats are among them only if the command asks for a wheelchair place.
 func (q *search) collectRow(row int32) {
 	q.row = q.row[:0]
 	first, end := q.s.plan.seatsOfRow(row)

@@ -164,7 +164,8 @@ func (l *Line) Answered(offers map[int64]keeper.Offer) {
 	})
 }
 
-// end ends an entry that is alive, with a status and a time in unix milliseconds.
+// end ends an entry that is alive, with a status and a time in unix milliseconds. If there is no such entry, it
+// returns false.
 func (l *Line) end(id engine.OrderID, status string, at int64) bool {
 	return l.changeEntry(id, func(e *Entry) bool {
 		was := e.alive()

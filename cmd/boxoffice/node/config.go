@@ -254,8 +254,8 @@ func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	return cfg, true, nil
 }
 
-// checkAdmin refuses a password that the login would refuse, so that the mistake shows at the
-// start.
+// checkAdmin refuses an administrator's password that the login would refuse, so that the mistake shows at the
+// start. Without an administrator (AdminEmail) it refuses nothing.
 func (c *Config) checkAdmin() error {
 	if n := utf8.RuneCountInString(c.AdminPassword); c.AdminEmail != "" && (n < 8 || n > 128) {
 		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")

@@ -74,7 +74,7 @@ func (f *following) lag() float64 {
 	return 0
 }
 
-// stopped returns 1 if the follower has failed for good, for a metric.
+// stopped returns 1 if the follower runs on this node and has failed for good, else 0, for a metric.
 func (f *following) stopped() float64 {
 	if a := f.active.Load(); a != nil && a.Lag().Stopped {
 		return 1
