@@ -178,7 +178,8 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 }
 
 // carryOut hands a command to its actor. It answers with an error instead if the actor is not this node's, if the
-// journal does not answer, if a limit is reached, or if this node stops. left is how many milliseconds the caller still waits.
+// journal does not answer, if a limit is reached, or if this node stops. left is how many milliseconds the caller
+// still waits.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().ownsHome(to.Home) {

@@ -188,9 +188,8 @@ type Decision struct {
 	// them, never before (docs/adr/0010).
 	Joint []Send
 	// Asks are sent at once, before the facts of this decision are durable, or with Sends if the actor's claim was not
-	// proven lately. An ask promises nothing: if a crash
-	// makes this actor forget the decision, the actor that got the ask finds that out by itself
-	// (docs/adr/0009).
+	// proven lately. An ask promises nothing: if a crash makes this actor forget the decision, the actor that got the
+	// ask finds that out by itself (docs/adr/0009).
 	Asks []Send
 }
 

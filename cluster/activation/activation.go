@@ -253,10 +253,10 @@ func (a *Activation) beginServing(l Loaded) {
 	a.stash = nil // frees its memory
 }
 
-// stop ends the activation. Callers whose commands have not been decided, or whose answers are held back (WaitKey),
-// get err, and callers who wait for a proof of the claim get ErrUnavailable. The journal's verdicts answer the
-// others. Tells that wait are sent on. As long as the shell keeps the activation, it answers ErrMoved to callers who
-// still have its address.
+// stop ends the activation. Callers whose commands have not been decided, or whose answers are held back
+// (WaitKey), get err, and callers who wait for a proof of the claim get ErrUnavailable. The journal's verdicts
+// answer the others. Tells that wait are sent on, and whoever waits for the activation to leave (Retire) is told.
+// As long as the shell keeps the activation, it answers ErrMoved to callers who still have its address.
 func (a *Activation) stop(err error, fenced bool) {
 	if a.stopped.Load() {
 		return

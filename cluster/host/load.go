@@ -50,10 +50,10 @@ var (
 	errBeheaded = errors.New("host: no snapshot is usable, and the journal no longer has the facts")
 )
 
-// replay reads the state from the latest snapshot and applies the facts after it. If a snapshot is damaged, or the journal contradicts
-// it, replay logs that and takes the one before it, and in the end all facts. If there are none then, the journal has
-// dropped them, because a stream with a snapshot has had facts. The error is errBeheaded: an empty state would hide
-// that.
+// replay reads the state from the latest snapshot and applies the facts after it. If a snapshot is damaged, or the
+// journal contradicts it, replay logs that and takes the one before it, and in the end all facts. If there are none
+// then, the journal has dropped them, because a stream with a snapshot has had facts. The error is errBeheaded: an
+// empty state would hide that.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)

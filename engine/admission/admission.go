@@ -2,10 +2,9 @@
 // in.
 //
 // Invariants: where exits are not counted, a ticket admits once, and again only after that admission was taken back.
-// Where they are, a ticket whose holder is
-// inside admits nobody. Only the codes of a ticket's present holder are valid. A scan with an idempotency key that is
-// sent again gets the same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered,
-// and of each ticket its last 64 passages.
+// Where they are, a ticket whose holder is inside admits nobody. Only the codes of a ticket's present holder are
+// valid. A scan with an idempotency key that is sent again gets the same answer. Limits: 1,000 gates are counted
+// apart, 200,000 answers to scans are remembered, and of each ticket its last 64 passages.
 //
 // The event's actor calls Tickets in its Decide and its Apply. The orders that the tickets belong to are the ledger's,
 // so everything that a decision needs to know of an order comes as an argument.

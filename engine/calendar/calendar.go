@@ -171,9 +171,9 @@ func (c *Config) dayOf(at int64) keeper.Day {
 	return keeper.Day(day)
 }
 
-// momentOf returns when a minute of a date is in the event's zone, in unix milliseconds. For a
-// minute that the clock skips it returns the time of the skip. For a minute that comes twice it
-// returns the first.
+// momentOf returns when a minute of a date is in the event's zone, in unix milliseconds. For a minute that the clock
+// skips it returns the moment at which that minute would be if the clock had not skipped. For a minute that comes
+// twice it returns the first.
 func (c *Config) momentOf(day keeper.Day, minute int64) int64 {
 	local := int64(day)*dayMillis + minute*60_000
 	// Near a change of the clock a local time may have either offset, so both are tried.

@@ -111,9 +111,9 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	return s.moveTo(StatusCancelled, c.Reason, at)
 }
 
-// dueStatus returns the status that sale windows, stock and dates call for at a time. Only published events
-// change their status by themselves. An event begins and ends at its dates. A digital product has no beginning,
-// and ends only if it has an end date. A reservation event neither begins nor ends.
+// dueStatus returns the status that sale windows, stock and dates call for at a time. Only events that have been
+// published and are not over change their status by themselves. An event begins and ends at its dates. A digital
+// product has no beginning, and ends only if it has an end date. A reservation event neither begins nor ends.
 func (s *State) dueStatus(at int64) string {
 	product := ProductType(s.details.Category)
 	over := product != ProductReservation && s.details.EndAt > 0 && at >= s.details.EndAt

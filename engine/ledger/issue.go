@@ -102,8 +102,8 @@ func (b *Book) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 }
 
 // refuseAll words a keeper's refusal of one order for all orders that were placed together: if stock is
-// lacking, the tickets of all of them count as requested, and those that were granted as available. To a refusal for a date's cap it adds the ticket type, which
-// the calendar does not know.
+// lacking, the tickets of all of them count as requested, and those that were granted as available. To a refusal
+// for a date's cap it adds the ticket type, which the calendar does not know.
 func (b *Book) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	if dated, ok := why.Details.(keeper.DateCap); ok && dated.Line < len(p.order.Lines) {
 		dated.TicketTypeID = b.typeID(&p.order.Lines[dated.Line])

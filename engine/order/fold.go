@@ -173,7 +173,8 @@ func (f *RefundDue) Fold(o *Order) *Order {
 
 // Fold returns the order with the refund's new status. When the money of a refund that somebody asked for has
 // gone back, the order becomes refunded or partially refunded. An order that never had tickets then becomes
-// refunded, but not before it has ended, because its keepers must first be told its end.
+// refunded, but not before it has ended, because its keepers must first be told its end. The attempt becomes
+// refunded once all of its money has gone back.
 func (f *RefundReported) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) {
 		return o

@@ -94,8 +94,8 @@ func (s *State) decideDelete(at int64) engine.Decision {
 }
 
 // validateCode returns whether the code is valid for a purchase, or why not, and its terms; of a code that is not
-// found it returns no terms. It uses nothing.
-// The answer can be out of date when the order is placed, which then checks again.
+// found it returns no terms. It uses nothing. The answer can be out of date when the order is placed, which then
+// checks again.
 func (s *State) validateCode(c Validate, at int64) *Verdict {
 	v := &Verdict{Reason: s.whyClosed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {

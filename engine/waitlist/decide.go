@@ -250,7 +250,8 @@ func (l *Line) decideSet(c Set, at int64) engine.Decision {
 
 // Wake tells ticket types that somebody waits for them, or that nobody does any more. It returns the first
 // entry for which enough is set aside, and the ticket type to offer it, or nil if there is none. As long as the
-// line is not due (Due), it does nothing and returns nil. The entry after that one is offered something at the next Wake, when this offer has been made.
+// line is not due (Due), it does nothing and returns nil. The entry after that one is offered something at the next
+// Wake, when this offer has been made.
 func (l *Line) Wake(d *engine.Decision, t *Terms, now int64) (first *Entry, typ int64) {
 	if due := l.Due(t.Offers); due == 0 || due > now {
 		return nil, 0

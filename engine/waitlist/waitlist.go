@@ -86,8 +86,8 @@ func (e *Entry) Takes(o *keeper.Offer) bool {
 // because the seat map decides which of them come free.
 func CanWait(o *keeper.Offer) bool { return o.Revision > 0 && !o.Seated }
 
-// Guard is what a ticket type was last told: whether somebody waits for it (On). A higher Revision
-// means that it was told later.
+// Guard is what a ticket type is told: whether somebody waits for it (On). Whenever that changes, the Revision
+// rises.
 type Guard struct {
 	Type     int64  `cbor:"1,keyasint"`
 	On       bool   `cbor:"2,keyasint"`
@@ -340,7 +340,7 @@ func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.A
 	return true
 }
 
-// findGuard returns what a ticket type was last told about people who wait for it, or nil if it was told nothing so
+// findGuard returns what a ticket type is told about people who wait for it, or nil if nobody has waited for it so
 // far. l may be nil.
 func (l *Line) findGuard(typ int64) *guard {
 	if l == nil {

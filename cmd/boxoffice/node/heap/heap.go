@@ -170,8 +170,8 @@ func (r *Room) fill(ctx context.Context, read func() heap) (filled bool) {
 
 // hugePages asks the kernel to back the memory around b with pages of 2 MB. A rush touches the state of many actors,
 // and a core caches too few address translations of small pages for that: a random read in 256 MB takes 215 ns with
-// small pages, and 180 ns with huge ones. hugePages asks for all of the 64 MB that the runtime reserves at a time, because the
-// live objects are among them. A kernel without huge pages keeps the small ones.
+// small pages, and 180 ns with huge ones. hugePages asks for all of the 64 MB that the runtime reserves at a time,
+// because the live objects are among them. A kernel without huge pages keeps the small ones.
 func hugePages(b []byte) {
 	const arena = 64 << 20
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
