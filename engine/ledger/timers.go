@@ -24,7 +24,7 @@ const (
 // adds Elapsed if orders may have expired or if the event asks for it (elapsed).
 func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	acted := Acted{At: now}
-	// Callers get an answer after placeMillis at the latest, even if a keeper does not answer.
+	// Callers get an answer once placeMillis are over, even if a keeper does not answer.
 	for _, p := range b.placeDue.Ready(now, wakeLimit) {
 		if q := b.placing[p.ID]; q != nil && q.at+placeMillis <= now && q.isFirst() {
 			d.Add(b.dropPlacing(q, engine.Refuse(engine.Unavailable, nil), -1))

@@ -137,7 +137,8 @@ func (t *Totals) GiveBack(was, is *order.Order) {
 	}
 }
 
-// Complete notes when the event was completed. Its sales clear clearEnded later.
+// Complete notes when the event was completed. Its sales clear clearEnded later, unless they clear one by one
+// (Terms.Endless).
 func (t *Totals) Complete(at int64) { t.sums.Completed = at }
 
 // Apply applies a fact about the totals.

@@ -118,8 +118,8 @@ func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	if network == 0 || seats == 0 {
 		return
 	}
-	// Networks whose seats no longer count are forgotten first, so that the limit does not forget one whose
-	// seats still count.
+	// Two networks are looked at first, and forgotten if their seats no longer count, so that the limit seldom
+	// forgets one whose seats still count.
 	p.forgetSome(max(p.newest, slotOf(at)))
 	if _, known := p.by[network]; !known && p.order.Len() >= maxNetworks {
 		delete(p.by, p.order.At(0))
