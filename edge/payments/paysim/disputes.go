@@ -60,10 +60,9 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]string{"status": in.Status})
 }
 
-// readDispute answers GET /v1/disputes/{id} of Stripe. The answer has the whole payment intent if the caller asks
-// for it (expand[]), and only the intent's id otherwise, as at Stripe.
+// readDispute answers GET /v1/disputes/{id} of Stripe.
 func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
-	which, expand := param(ctx, "id"), query(ctx, "expand[]")
+	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, stripeDisputeID)
 	return task{s.ledger.ModesOf(t), which, func() reply {
 		s.ledger.Lock()
@@ -71,23 +70,19 @@ func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 		if t == nil || t.Dispute == nil {
 			return missing("dispute: " + which)
 		}
-		body := disputeBody(t)
-		if expand == "payment_intent" {
-			body["payment_intent"] = s.sessionBody(t, s.cfg.Now())["payment_intent"]
-		}
-		return reply{200, body}
+		return reply{200, disputeBody(t, s.cfg.Now())}
 	}}
 }
 
 // disputeBody shows a dispute in Stripe's form. Like Stripe's own it does not have our reference,
 // so a shop must find the order through the payment intent. The caller holds the ledger's lock.
-func disputeBody(t *ledger.Transaction) map[string]any {
+func disputeBody(t *ledger.Transaction, now time.Time) map[string]any {
 	number := strconv.FormatInt(t.ID, 10)
 	// A merchant has seven days to answer.
 	due := t.Dispute.Opened.Add(7 * 24 * time.Hour).Unix()
 	return map[string]any{
-		"id": stripeDisputeID + number, "object": "dispute", "amount": t.Paid, "currency": strings.ToLower(t.Currency), "charge": "ch_" + number,
-		"payment_intent": intentID + number, "created": t.Dispute.Opened.Unix(), "reason": "fraudulent", "status": t.Dispute.Status,
+		"id": stripeDisputeID + number, "object": "dispute", "amount": t.Paid, "currency": strings.ToLower(t.Currency), "charge": chargeBody(t, now),
+		"payment_intent": intentBody(t, now), "created": t.Dispute.Opened.Unix(), "reason": "fraudulent", "status": t.Dispute.Status,
 		"metadata": map[string]string{}, "evidence_details": map[string]any{"due_by": due, "has_evidence": false},
 	}
 }

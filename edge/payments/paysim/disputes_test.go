@@ -60,3 +60,54 @@ func TestDisputeEvents(t *testing.T) {
 		ids[body["id"]] = true
 	}
 }
+
+// TestStripeExpands asks Stripe's part for a paid session and for a dispute. What can be
+// expanded is an id unless the call asks for the whole, also within what it asks for, and in an event.
+func TestStripeExpands(t *testing.T) {
+	t.Parallel()
+	hook, _, bodies := told(t)
+	sim := start(t, paysim.Config{StripeKey: "sk", StripeSecret: "wh", StripeURL: hook})
+	c := newClient(t, sim)
+	c.do("POST", "/_sim/modes", "text/plain", "", "auto")
+	form := url.Values{
+		"mode": {"payment"}, "client_reference_id": {"S-1"}, "success_url": {"https://shop.example.org/back"}, "expires_at": {strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)},
+		"line_items[0][quantity]": {"1"}, "line_items[0][price_data][unit_amount]": {"4200"}, "line_items[0][price_data][currency]": {"eur"},
+		"line_items[0][price_data][product_data][name]": {"Tickets"}, "expand[]": {"payment_intent"},
+	}
+	call := func(method, path, body string) (answer map[string]any) {
+		t.Helper()
+		res := c.do(method, path, "application/x-www-form-urlencoded", "Bearer sk", body)
+		require.Equal(t, http.StatusOK, res.status, res.body)
+		require.NoError(t, json.Unmarshal([]byte(res.body), &answer))
+		return answer
+	}
+	within := func(value any, names ...string) any {
+		t.Helper()
+		for _, name := range names {
+			object, ok := value.(map[string]any)
+			require.True(t, ok, "%s of %v", name, value)
+			value = object[name]
+		}
+		return value
+	}
+	made := call("POST", "/v1/checkout/sessions", form.Encode())
+	id, ok := made["id"].(string)
+	require.True(t, ok)
+	number := strings.TrimPrefix(id, "cs_test_")
+	require.Equal(t, "ch_"+number, within(made, "payment_intent", "latest_charge"))
+	require.True(t, sim.MoveDispute("S-1", "needs_response"))
+	for range 2 {
+		event := <-bodies
+		require.Equal(t, "pi_"+number, within(event, "data", "object", "payment_intent"))
+	}
+
+	for _, path := range []string{"/v1/checkout/sessions/cs_test_" + number, "/v1/disputes/du_" + number} {
+		require.Equal(t, "pi_"+number, within(call("GET", path, ""), "payment_intent"))
+		require.Equal(t, "ch_"+number, within(call("GET", path+"?expand[]=payment_intent", ""), "payment_intent", "latest_charge"))
+		require.Equal(t, "ch_"+number, within(call("GET", path+"?expand[]=payment_intent.latest_charge", ""), "payment_intent", "latest_charge", "id"))
+	}
+	require.Equal(t, "ch_"+number, within(call("GET", "/v1/disputes/du_"+number, ""), "charge"))
+	both := call("GET", "/v1/disputes/du_"+number+"?expand[]=charge&expand[]=payment_intent", "")
+	require.Equal(t, "ch_"+number, within(both, "charge", "id"))
+	require.Equal(t, "S-1", within(both, "payment_intent", "metadata", "reference"))
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 const (
 	sessionID = "cs_test_"
 	intentID  = "pi_"
+	chargeID  = "ch_"
 	refundID  = "re_"
 )
 
@@ -38,7 +40,8 @@ func missing(what string) reply {
 }
 
 // stripeAPI makes the handler of a call of Stripe's API: it checks the key, reads the call, and
-// performs it as the modes demand.
+// performs it as the modes demand. The answer has ids in place of the objects that the call does not ask for
+// (expand[]).
 func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -48,7 +51,46 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 			return
 		}
 		t := read(ctx)
+		run := t.run
+		t.run = func() reply {
+			r := run()
+			collapse(r.body, "", expansions(ctx))
+			return r
+		}
 		s.perform(ctx, t, operationNames[op]+"/"+t.about)
+	}
+}
+
+// expansions returns the paths of the objects that a call asks for, such as payment_intent.latest_charge.
+func expansions(ctx *fasthttp.RequestCtx) (paths []string) {
+	for _, args := range []*fasthttp.Args{ctx.QueryArgs(), ctx.PostArgs()} {
+		for _, path := range args.PeekMulti("expand[]") {
+			paths = append(paths, string(path))
+		}
+	}
+	return paths
+}
+
+// collapse replaces each object that has an id, and that lies within a body, by its id, unless one of the paths
+// leads to it or through it. at is the path of the body itself, with a dot behind it. Stripe's answers and events have
+// such objects only where they were asked for.
+func collapse(body any, at string, paths []string) {
+	switch body := body.(type) {
+	case map[string]any:
+		for name, value := range body {
+			path := at + name
+			wanted := slices.ContainsFunc(paths, func(p string) bool { return p == path || strings.HasPrefix(p, path+".") })
+			object, _ := value.(map[string]any)
+			if id, ok := object["id"]; ok && !wanted {
+				body[name] = id
+				continue
+			}
+			collapse(value, path+".", paths)
+		}
+	case []map[string]any:
+		for _, one := range body {
+			collapse(one, at, paths)
+		}
 	}
 }
 
@@ -112,37 +154,49 @@ func (s *Sim) readSession(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// sessionBody shows a session with its payment intent and charge. A refused card leaves the session
-// open. Money on its way completes the session before it is paid. The caller holds the ledger's
-// lock.
+// sessionBody shows a session with its payment intent. A refused card leaves the session open. Money on its way
+// completes the session before it is paid. The caller holds the ledger's lock.
 func (s *Sim) sessionBody(t *ledger.Transaction, now time.Time) map[string]any {
 	number := strconv.FormatInt(t.ID, 10)
 	status, payment := "open", "unpaid"
-	var intent map[string]any
 	switch st := t.Status(now); {
 	case ledger.Arrived(st):
 		status, payment = "complete", "paid"
-		intent = map[string]any{
-			"id": intentID + number, "object": "payment_intent", "status": "succeeded", "amount": t.Asked, "amount_received": t.Paid,
-			"metadata": map[string]string{"reference": t.Reference},
-			"latest_charge": map[string]any{
-				"id": "ch_" + number, "object": "charge", "created": t.PaidAt.Unix(), "amount": t.Paid, "amount_captured": t.Paid, "amount_refunded": t.SumRefunded(now),
-			},
-		}
-	case st == ledger.Failed:
-		intent = map[string]any{
-			"id": intentID + number, "object": "payment_intent", "status": "requires_payment_method", "amount": t.Asked, "amount_received": 0,
-			"last_payment_error": map[string]string{"code": "card_declined", "message": "Your card was declined."},
-		}
-	case st != ledger.Abandoned:
+	case st != ledger.Failed && st != ledger.Abandoned:
 		status = "complete"
-		intent = map[string]any{"id": intentID + number, "object": "payment_intent", "status": "processing", "amount": t.Asked, "amount_received": 0}
 	}
 	return map[string]any{
 		"id": sessionID + number, "object": "checkout.session", "mode": "payment", "livemode": false, "client_reference_id": t.Reference,
 		"customer_email": t.Email, "amount_total": t.Asked, "amount_subtotal": t.Asked, "currency": strings.ToLower(t.Currency),
-		"status": status, "payment_status": payment, "payment_intent": intent, "created": t.Created.Unix(),
+		"status": status, "payment_status": payment, "payment_intent": intentBody(t, now), "created": t.Created.Unix(),
 		"metadata": map[string]string{"reference": t.Reference}, "url": s.base + "/checkout/" + s.accessCode(t.ID),
+	}
+}
+
+// intentBody shows the payment intent of a session, with its charge if the money has come. It returns nil if the buyer
+// has not tried to pay. The caller holds the ledger's lock.
+func intentBody(t *ledger.Transaction, now time.Time) map[string]any {
+	body := map[string]any{
+		"id": intentID + strconv.FormatInt(t.ID, 10), "object": "payment_intent", "status": "processing", "amount": t.Asked, "amount_received": int64(0),
+		"metadata": map[string]string{"reference": t.Reference}, "latest_charge": nil,
+	}
+	switch st := t.Status(now); {
+	case ledger.Arrived(st):
+		body["status"], body["amount_received"], body["latest_charge"] = "succeeded", t.Paid, chargeBody(t, now)
+	case st == ledger.Failed:
+		body["status"] = "requires_payment_method"
+		body["last_payment_error"] = map[string]string{"code": "card_declined", "message": "Your card was declined."}
+	case st == ledger.Abandoned:
+		return nil
+	}
+	return body
+}
+
+// chargeBody shows the charge that has brought a payment's money. The caller holds the ledger's lock.
+func chargeBody(t *ledger.Transaction, now time.Time) map[string]any {
+	return map[string]any{
+		"id": chargeID + strconv.FormatInt(t.ID, 10), "object": "charge", "created": t.PaidAt.Unix(), "amount": t.Paid, "amount_captured": t.Paid,
+		"amount_refunded": t.SumRefunded(now), "payment_intent": intentID + strconv.FormatInt(t.ID, 10),
 	}
 }
 
@@ -171,9 +225,9 @@ func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 		switch st := t.Status(now); {
 		// Stripe refuses to refund a disputed charge, because the bank has taken the money already.
 		case t.ChargedBack() > 0:
-			return stripeFailure(400, "charge_disputed", "Charge ch_"+strconv.FormatInt(t.ID, 10)+" has been charged back; cannot issue a refund.")
+			return stripeFailure(400, "charge_disputed", "Charge "+chargeID+strconv.FormatInt(t.ID, 10)+" has been charged back; cannot issue a refund.")
 		case st == ledger.Reversed || ledger.Arrived(st) && left <= 0:
-			return stripeFailure(400, "charge_already_refunded", "Charge ch_"+strconv.FormatInt(t.ID, 10)+" has already been refunded.")
+			return stripeFailure(400, "charge_already_refunded", "Charge "+chargeID+strconv.FormatInt(t.ID, 10)+" has already been refunded.")
 		case !ledger.Arrived(st) || r.Amount <= 0 || r.Amount > left:
 			return stripeFailure(400, "amount_too_large", "Refund amount is greater than unrefunded amount on charge")
 		}
@@ -254,10 +308,11 @@ func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	defer s.ledger.Unlock()
 	id, object := "evt_"+strconv.FormatInt(d.of.ID, 10), map[string]any(nil)
 	if d.move > 0 {
-		id, object = id+"_"+strconv.Itoa(d.move), disputeBody(d.of)
+		id, object = id+"_"+strconv.Itoa(d.move), disputeBody(d.of, s.cfg.Now())
 	} else {
 		object = s.sessionBody(d.of, s.cfg.Now())
 	}
+	collapse(object, "", nil)
 	return map[string]any{
 		"id": id, "object": "event", "type": d.event, "livemode": false, "created": d.of.Created.Unix(), "data": map[string]any{"object": object},
 	}

@@ -24,15 +24,20 @@ var disputes = map[string]psp.DisputeStatus{
 	"prevented":              psp.DisputeLost,
 }
 
-// dispute is what we read of a dispute, with its payment expanded.
+// dispute is what we read of a dispute, with its payment expanded. The payment's charge is not expanded, so intent
+// can't read the payment.
 type dispute struct {
-	ID       string  `json:"id"`
-	Amount   int64   `json:"amount"`
-	Currency string  `json:"currency"`
-	Reason   string  `json:"reason"`
-	Status   string  `json:"status"`
-	Created  int64   `json:"created"` // unix seconds
-	Payment  *intent `json:"payment_intent"`
+	ID       string `json:"id"`
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+	Reason   string `json:"reason"`
+	Status   string `json:"status"`
+	Created  int64  `json:"created"` // unix seconds
+	Payment  *struct {
+		Metadata struct {
+			Reference string `json:"reference"`
+		} `json:"metadata"`
+	} `json:"payment_intent"`
 	Evidence struct {
 		DueBy int64 `json:"due_by"` // until when evidence may be sent, unix seconds; 0 if the buyer's bank allows no answer
 	} `json:"evidence_details"`

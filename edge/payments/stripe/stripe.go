@@ -152,10 +152,7 @@ type intent struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
 	Received int64  `json:"amount_received"`
-	Metadata struct {
-		Reference string `json:"reference"`
-	} `json:"metadata"`
-	Failure *struct {
+	Failure  *struct {
 		Message string `json:"message"`
 	} `json:"last_payment_error"`
 	Charge *struct {
