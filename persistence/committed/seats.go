@@ -54,8 +54,9 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 
 // Load makes an event's map known by asking its actor. The facts that are committed while ask runs are
 // collected, so that no fact between the answer and the first observed fact is missed. If several callers load
-// the same map at once, each of them asks, and the latest answer stands. If Retain has run or another Load of
-// the map has failed since the question, facts may have been missed, and Load asks again.
+// the same map at once, each of them asks, and the latest answer stands. If Retain has run, another Load of
+// the map has failed, or more than earlyMax batches have come since the question, facts may have been missed, and Load
+// asks again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
@@ -142,7 +143,7 @@ type observed struct {
 }
 
 // earlyMax is how many batches are kept while an actor's answer is awaited. It bounds the memory of
-// a map whose actor does not answer.
+// a map whose actor does not answer. If there are more, those that were kept are dropped, and Load asks again.
 const earlyMax = 10_000
 
 // isLoaded reports whether an actor's answer is in.
@@ -239,14 +240,16 @@ func typesOf(v *seatmap.Map) []int64 {
 }
 
 // observeFacts applies committed facts and wakes the watchers, or collects the facts while the actor's answer is awaited,
-// at most earlyMax batches of them.
+// at most earlyMax batches of them. If there are more, the collection begins anew, and counts as facts that were missed.
 func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.known {
-		if len(m.early) < earlyMax {
-			m.early = append(m.early, observed{first, facts})
+		if len(m.early) == earlyMax {
+			m.lost.Add(1)
+			m.early = nil
 		}
+		m.early = append(m.early, observed{first, facts})
 		return
 	}
 	m.applyNewFacts(first, facts)

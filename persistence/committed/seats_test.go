@@ -5,8 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/engine"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/committed"
+	"boxoffice/persistence/journal"
 )
 
 // TestAForgottenMapIsNotWatched makes sure that nobody begins to watch a map that no facts reach any more: one that was
@@ -68,4 +70,34 @@ func TestPricesThatWereMissed(t *testing.T) {
 	_, _, view, another := w.Take(false)
 	require.True(t, another)
 	require.Equal(t, []int64{8}, view.Types)
+}
+
+// TestFactsWhileALoadWaits has so many batches committed while a map's actor is asked that Seats does not keep all of
+// them. The loaded map has all facts nevertheless.
+func TestFactsWhileALoadWaits(t *testing.T) {
+	t.Parallel()
+	s := committed.NewSeats(1)
+	seq := int64(1)
+	answer := func() *seatmap.Map {
+		v := &seatmap.Map{Layout: &seatmap.Layout{Version: 1, Sections: []seatmap.Section{{ID: "stalls"}}}, Position: uint64(seq)} //nolint:gosec // positive
+		v.Prices = []seatmap.SectionPrice{{Section: "stalls", Type: seq}}
+		return v
+	}
+	commit := func() {
+		seq++
+		s.Observe(&journal.Batch{Records: []journal.Record{{
+			Ref: engine.Ref{Kind: engine.KindSeatmap, Home: 1}, First: seq, Facts: []engine.Fact{&seatmap.PricedFact{Types: []int64{seq}}},
+		}}})
+	}
+	m, err := s.Load(1, func() (*seatmap.Map, error) {
+		v := answer()
+		for seq < 15_000 {
+			commit()
+		}
+		return v, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []int64{seq}, m.View().Types)
+	commit()
+	require.Equal(t, []int64{seq}, m.View().Types)
 }
