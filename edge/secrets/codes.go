@@ -154,8 +154,11 @@ func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	}
 	serial, _, ok = unshuffleLetters(n.shuffle, code[:shortLen])
 	v := strings.IndexByte(alphabet, code[shortLen])
-	if !ok || v < 1 {
+	if !ok || v < 0 {
 		return 0, 0, false
+	}
+	if v == 0 {
+		v = len(alphabet) // The first letter stands for the last version, because there is no version 0.
 	}
 	return serial, byte(v), hmac.Equal([]byte(code), []byte(n.write(serial, byte(v))))
 }

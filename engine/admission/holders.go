@@ -18,8 +18,8 @@ type hand struct {
 const (
 	// firstVersion is the version of a ticket's first holder.
 	firstVersion byte = 1
-	// lastVersion is the highest version of a holder. Codes write the version as one letter, and there are no
-	// more letters.
+	// lastVersion is the highest version of a holder. Codes write the version as one of 31 letters, so it can't be
+	// above 31.
 	lastVersion byte = 30
 	// transferMillis is how long an offered ticket may be claimed.
 	transferMillis = 7 * 24 * 3_600_000
@@ -84,7 +84,7 @@ func (t *Tickets) DecideTransfer(c Transfer, o *order.Order, terms *Terms, at in
 	}
 	var reason string
 	switch {
-	// A ticket whose versions are used up can't be passed on, because codes have no letter for another holder.
+	// A ticket whose versions are used up can't be passed on.
 	case t.rows.status.At(int(c.Ticket)-1) != StatusIssued || h.Version >= lastVersion || isGivenBack(o, c.Ticket):
 		reason = NotTransferableStatus
 	case terms.isOver():
