@@ -34,6 +34,9 @@ const (
 // change of holder has the next one, and with it a new code and QR key.
 const Version byte = 1
 
+// lastVersion is the last holder version that door codes are left for.
+const lastVersion byte = shorts / serials
+
 // Codes makes and reads the codes of one event's tickets. They are derived from a ticket's serial in the
 // event and its holder version, so that none is stored:
 //
@@ -103,8 +106,8 @@ func (c *Codes) Short(serial uint32, version byte) string {
 
 // shuffleLetters permutes a serial with a holder version and writes the result as six letters.
 func shuffleLetters(by cipher.Block, serial uint32, version byte) string {
-	if serial >= serials {
-		panic("secrets: a ticket's serial is beyond the last door code")
+	if serial >= serials || version < Version || version > lastVersion {
+		panic("secrets: a ticket's serial or holder version is beyond the last door code")
 	}
 	return writeLetters(uint64(permuteNumber(by, serial+uint32(version-Version)*serials, false)), shortLen)
 }
@@ -157,10 +160,11 @@ func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	if !ok || v < 0 {
 		return 0, 0, false
 	}
-	if v == 0 {
-		v = len(alphabet) // The first letter stands for the last version, because there is no version 0.
+	version = byte(v)
+	if version == 0 {
+		version = lastVersion // write begins again with the first letter, and there is no version 0
 	}
-	return serial, byte(v), hmac.Equal([]byte(code), []byte(n.write(serial, byte(v))))
+	return serial, version, hmac.Equal([]byte(code), []byte(n.write(serial, version)))
 }
 
 // sumOf returns the first 64 bits of the MAC of a serial and a holder version.

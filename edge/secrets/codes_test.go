@@ -58,8 +58,8 @@ func TestShortCodesAreUnique(t *testing.T) {
 	}
 }
 
-// TestSerialsBeyondDoorCodes makes sure that a serial that no door code is left for
-// ends in a panic, which costs a follower one fact, and not in a walk without end.
+// TestSerialsBeyondDoorCodes makes sure that a serial or a version that no door code is left for ends in a panic, which
+// costs a follower one fact, and not in a walk without end or in a code of another version.
 func TestSerialsBeyondDoorCodes(t *testing.T) {
 	t.Parallel()
 	for event := range int64(64) { // whether the walk ends depends on the event's key
@@ -67,7 +67,14 @@ func TestSerialsBeyondDoorCodes(t *testing.T) {
 		for _, serial := range []uint32{28_629_151, 887_503_681, 1 << 30, math.MaxInt32, math.MaxUint32} {
 			require.Panics(t, func() { codes.Code(serial, secrets.Version) })
 		}
-		require.Len(t, codes.Short(28_629_150, 30), 6)
+		require.Len(t, codes.Short(28_629_150, 31), 6)
+	}
+	c := codes(t, 42)
+	for version := 32; version <= math.MaxUint8+1; version++ { // the last one is 0, which is no version either
+		for _, serial := range []uint32{1, 28_629_150} {
+			require.Panics(t, func() { c.Short(serial, byte(version)) }, version)
+			require.Panics(t, func() { c.Code(serial, byte(version)) }, version)
+		}
 	}
 }
 
