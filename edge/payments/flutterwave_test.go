@@ -107,6 +107,16 @@ func TestFlutterwaveRefundFailsThenWorks(t *testing.T) {
 	require.ErrorIs(t, err, psp.ErrUnknownReference, "what an earlier release noted is looked for again")
 }
 
+// TestFlutterwaveRefundStatus reads a single refund, which does not say its currency. So nobody knows how many minor
+// units its amount is, and the outcome has no amount.
+func TestFlutterwaveRefundStatus(t *testing.T) {
+	t.Parallel()
+	s := &script{status: 200, body: `{"status":"success","message":"Refund fetched","data":{"id":75923,"amount_refunded":5000,"status":"completed","tx_id":908790}}`}
+	o, err := openFlutterwave(t, serve(t, s)).RefundStatus(t.Context(), "75923")
+	require.NoError(t, err)
+	require.Equal(t, psp.RefundOutcome{ID: "75923", Status: psp.RefundProcessed}, o)
+}
+
 // TestFlutterwaveRefundsAreReadInEachSpelling reads lists as the provider's pages show them.
 func TestFlutterwaveRefundsAreReadInEachSpelling(t *testing.T) {
 	t.Parallel()

@@ -223,20 +223,24 @@ func (r *refund) checkFields() error {
 	return nil
 }
 
-// readOutcome reads the status, which also says how the money went back: completed,
-// completed-bank-transfer and the like.
+// readOutcome reads a refund of a charge in the given currency, which the refund itself does not say.
 func (r *refund) readOutcome(currency string) psp.RefundOutcome {
-	o := psp.RefundOutcome{ID: string(r.ID), Status: psp.RefundProcessing, Amount: cmp.Or(r.Amount, r.AmountToo).ToMinor(currency), Currency: currency}
-	switch {
-	case strings.HasPrefix(r.Status, "completed"):
-		o.Status = psp.RefundProcessed
-	case strings.HasSuffix(r.Status, "failed"):
-		o.Status = psp.RefundFailed
-	}
-	return o
+	return psp.RefundOutcome{ID: string(r.ID), Status: r.readStatus(), Amount: cmp.Or(r.Amount, r.AmountToo).ToMinor(currency), Currency: currency}
 }
 
-// RefundStatus calls GET /refunds/{id}.
+// readStatus reads the status, which also says how the money went back: completed, completed-bank-transfer and the
+// like.
+func (r *refund) readStatus() psp.RefundStatus {
+	switch {
+	case strings.HasPrefix(r.Status, "completed"):
+		return psp.RefundProcessed
+	case strings.HasSuffix(r.Status, "failed"):
+		return psp.RefundFailed
+	}
+	return psp.RefundProcessing
+}
+
+// RefundStatus calls GET /refunds/{id}. The outcome has no amount, because the answer does not say its currency.
 func (f *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutcome, error) {
 	if !psp.IsNumber(id) {
 		return psp.RefundOutcome{}, f.client.Fail(psp.ErrUnknownReference, "the refund has no number")
@@ -245,7 +249,7 @@ func (f *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutco
 	if err := f.call(ctx, http.MethodGet, "/refunds/"+id, nil, &data, func() error { return data.checkFields() }); err != nil {
 		return psp.RefundOutcome{}, err
 	}
-	return data.readOutcome(""), nil
+	return psp.RefundOutcome{ID: string(data.ID), Status: data.readStatus()}, nil
 }
 
 // call makes one call and decodes the data in its envelope.

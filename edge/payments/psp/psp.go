@@ -32,7 +32,8 @@ type Provider interface {
 	// them, until the caller names that one as After. If a provider sends no money back itself, the answer is
 	// always RefundNeedsAttention.
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
-	// RefundStatus asks how far a refund is, by RefundOutcome.ID.
+	// RefundStatus asks how far a refund is, by RefundOutcome.ID. If the provider does not say the refund's currency,
+	// the outcome has neither amount nor currency.
 	RefundStatus(ctx context.Context, id string) (RefundOutcome, error)
 	// Notice reads an inbound notice and checks that the provider sent it: by its signature over the raw body, or
 	// by a secret if the provider does not sign. A notice is a hint to Verify, never a proof of payment.
