@@ -34,10 +34,9 @@ func (w *Writer) ticketMoved(f *order.TicketTransferred) {
 	w.batch.Queue(moveTicket, f.ID.Event(), serial, key(order.NormalEmail(f.Email)))
 }
 
-// Holdings lists the live tickets of a category's events that the owner of an address holds: tickets of their own
-// orders that they have not passed on, and tickets that others passed on to them. A ticket that came back to its
-// buyer is listed twice. Customer is the number under which sales count this person; MostOrders of their orders are
-// read.
+// Holdings lists the live tickets of a category's events that the owner of an address holds, each once: first tickets
+// of their own orders that were never passed on, and then tickets that others passed on to them, also if these were
+// their own before. Customer is the number under which sales count this person.
 func (m *Model) Holdings(ctx context.Context, customer uint64, email, category string) ([]Holding, error) {
 	email = order.NormalEmail(email)
 	orders, err := m.ordersOf(ctx, customer, category)
@@ -58,12 +57,12 @@ func (m *Model) Holdings(ctx context.Context, customer uint64, email, category s
 			return nil, fmt.Errorf("holdings: %w", err)
 		}
 		for _, serial := range serials {
-			if h := o.HolderOf(serial); h.Version == 1 || order.NormalEmail(h.Email) == email { // with version 1 the buyer holds the ticket, even if the order's line names another attendee
+			if h := o.HolderOf(serial); h.Version == 1 { // the buyer holds the ticket, even if the order's line names another attendee
 				held = append(held, Holding{o.ID.Event(), serial, h.Version, o.Name})
 			}
 		}
 	}
-	// These tickets are of other people's orders, so they are found by the holder's address.
+	// Tickets that were passed on may be of anybody's orders, so they are found by the holder's address.
 	const claimed = `
 SELECT h.event_id, h.serial, o.record FROM ticket_holders h JOIN events e ON e.number = h.event_id
 JOIN tickets t ON t.event_id = h.event_id AND t.serial = h.serial
@@ -78,6 +77,9 @@ WHERE h.email = $1 AND e.category = $2 AND t.status = ANY($3) ORDER BY h.event_i
 		}
 		err = codec.Unmarshal(record, &o)
 		h.Version = o.HolderOf(h.Serial).Version
+		if order.NormalEmail(o.Email) == email {
+			h.Name = o.Name
+		}
 		return h, err
 	})
 	if err != nil {
