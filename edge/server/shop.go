@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"net/url"
 	"sync"
 	"time"
 
@@ -154,11 +155,21 @@ func (s *Server) serveCalendar(ctx *fasthttp.RequestCtx) {
 // serveCover serves a generated picture for an event that has no picture of its own. The picture depends on the
 // address alone: nothing is looked up, and caches may keep it for a year (31,536,000 seconds).
 func serveCover(ctx *fasthttp.RequestCtx) {
-	category, _ := ctx.UserValue("category").(string)
-	id, _ := ctx.UserValue("id").(string)
+	category, id := readCover(ctx)
 	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=31536000, immutable"))
 	ctx.SetContentType("image/svg+xml")
 	ctx.SetBody(web.Cover(category, id))
+}
+
+// readCover returns the category and the id that the address of a cover names. A category is any text, so the
+// address has it percent-encoded. A category that can't be decoded is returned as it was sent.
+func readCover(ctx *fasthttp.RequestCtx) (category, id string) {
+	category, _ = ctx.UserValue("category").(string)
+	id, _ = ctx.UserValue("id").(string)
+	if decoded, err := url.PathUnescape(category); err == nil {
+		category = decoded
+	}
+	return category, id
 }
 
 // keptCovers is how many drawn covers are kept in memory at most. Each has some 30 KB, so they take about 8 MB.
@@ -187,8 +198,7 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 	}
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
-		named, _ := ctx.UserValue("category").(string)
-		id, _ := ctx.UserValue("id").(string)
+		named, id := readCover(ctx)
 		e, err := s.cfg.Shop.Card(s.base, id, x.now)
 		if err == nil && (e.ID != id || e.Category != named) { // an event has one picture, not one for each spelling
 			err = engine.Refuse(engine.EventNotFound, nil)

@@ -1,12 +1,16 @@
 package catalog
 
 import (
+	"html"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/web"
 )
 
 // TestSharedCovers asks for pictures that messengers show: one is drawn for an event that everybody
@@ -33,5 +37,27 @@ func TestSharedCovers(t *testing.T) {
 	} {
 		res, _ := s.Get("/covers/" + path + "/og.png")
 		require.Equal(t, 404, res.StatusCode, what)
+	}
+}
+
+// TestCoversOfAnyCategory follows the address in an event's page to its drawn picture. A category is any text, so
+// it may have characters that have a meaning of their own in addresses.
+func TestCoversOfAnyCategory(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Shared(t)
+	for _, category := range []string{"online service", "théâtre", "rock/pop", "why? #1 & 100%", "art%2Ftheatre", "\"><b>"} {
+		event, _ := s.OnSale(nodetest.TypeBody(25, 10))
+		shown := s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"category": category}).Is(200, "")
+		_, page := s.Get("/e/" + shown.Str("slug"))
+		found := regexp.MustCompile(`property="og:image" content="([^"]+)"`).FindStringSubmatch(page)
+		require.NotNil(t, found, category)
+		at, err := url.Parse(html.UnescapeString(found[1]))
+		require.NoError(t, err)
+		res, _ := s.Get(at.EscapedPath())
+		require.Equal(t, 200, res.StatusCode, at)
+		require.Equal(t, "image/png", res.Header.Get("Content-Type"))
+		res, drawn := s.Get(strings.TrimSuffix(at.EscapedPath(), "/og.png"))
+		require.Equal(t, 200, res.StatusCode, at)
+		require.Equal(t, string(web.Cover(category, shown.Str("id"))), drawn)
 	}
 }

@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-D7-o52Jb.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-zrf7ZMVJ.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-CU823BmR.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-XHGc8TR2.js";

@@ -1,0 +1,1 @@
+import{n as e,r as t,t as n}from"./OrganizerPage-D1W5IUPw.js";import{t as r}from"./session.svelte-C4jpjTKr.js";import{z as i}from"./base-BPH_5_yB.js";i(n,{desk:new t(new r),room:e});

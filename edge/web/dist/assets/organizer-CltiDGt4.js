@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-BOMWb9rO.js";import{t as r}from"./session.svelte-C4jpjTKr.js";import{z as i}from"./base-BPH_5_yB.js";i(n,{desk:new t(new r),room:e});
