@@ -180,11 +180,12 @@ const keptCovers = 256
 // everybody may see, one at a time, and keeps up to keptCovers of them.
 func (s *Server) sharedCover() fasthttp.RequestHandler {
 	var mu sync.Mutex
-	drawn := make(map[string][]byte) // the picture of each event
+	type cover struct{ category, id string } // what a picture depends on
+	drawn := make(map[cover][]byte)
 	draw := func(category, id string) (body []byte, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if body = drawn[id]; body != nil {
+		if body = drawn[cover{category, id}]; body != nil {
 			return body, nil
 		}
 		if body, err = web.CoverPNG(category, id); err != nil {
@@ -193,7 +194,7 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 		if len(drawn) == keptCovers {
 			clear(drawn) // a cover that is asked for again is drawn again
 		}
-		drawn[id] = body
+		drawn[cover{category, id}] = body
 		return body, nil
 	}
 	return func(ctx *fasthttp.RequestCtx) {

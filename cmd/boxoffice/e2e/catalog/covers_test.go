@@ -38,6 +38,14 @@ func TestSharedCovers(t *testing.T) {
 		res, _ := s.Get("/covers/" + path + "/og.png")
 		require.Equal(t, 404, res.StatusCode, what)
 	}
+
+	t.Log("another category has another picture")
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"category": "sports"}).Is(200, "")
+	res, other := s.Get("/covers/sports/" + id + "/og.png")
+	require.Equal(t, 200, res.StatusCode)
+	want, err := web.CoverPNG("sports", id)
+	require.NoError(t, err)
+	require.True(t, other == string(want), "the picture of another category") // a failure must not print pictures
 }
 
 // TestCoversOfAnyCategory follows the address in an event's page to its drawn picture. A category is any text, so
