@@ -2,6 +2,7 @@ package security
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,34 @@ func TestTiers(t *testing.T) {
 	for _, op := range w.Areas().Routes() {
 		require.Contains(t, []route.Tier{route.TierPublic, route.TierAuth, route.TierStrict, route.TierProvider, route.TierCheckin, route.TierAdmin}, op.Tier, "%s: give its tier a row here", op.ID)
 	}
+}
+
+// TestOrderRulesBindWhatTheyName sends each strict write about an order by the order's token, every time from
+// another network: all of them count for the order.
+func TestOrderRulesBindWhatTheyName(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Guarded(t)
+	_, ids := s.Sell(nil, nodetest.TypeBody(25, 10))
+	id, token := s.Place("ada@example.org", ids[0], 1)
+	body := nodetest.Encode(t, nodetest.Object{"token": token})
+	begun, sent := time.Now(), 0
+	for _, op := range s.Areas().Routes() {
+		path, about := strings.CutPrefix(op.Path, "/api/v1/orders/{id}")
+		if !about || op.Method == "GET" || op.Tier != route.TierStrict || !op.Auth.Has(route.OrderToken) {
+			continue
+		}
+		for range 2 {
+			r := s.Raw(op.Method, "/orders/"+id+path, "application/json", body, "X-Forwarded-For", apart(21, sent))
+			sent++
+			left, err := strconv.Atoi(r.Header.Get("X-Ratelimit-Remaining"))
+			require.NoError(t, err, op.ID)
+			most := route.Limits[op.Tier].PerMinute
+			refilled := int(time.Since(begun).Minutes() * float64(most))
+			require.LessOrEqual(t, left, most-sent+refilled, "%s: %s", op.ID, r.Body)
+		}
+	}
+	require.Positive(t, sent)
+	t.Logf("limits: %d requests about an order", sent)
 }
 
 // operation is the row of an id.
