@@ -36,7 +36,7 @@ func (w *Writer) ticketMoved(f *order.TicketTransferred) {
 
 // Holdings lists the live tickets of a category's events that the owner of an address holds, each once: first tickets
 // of their own orders that were never passed on, and then tickets that others passed on to them, also if these were
-// their own before. Customer is the number under which sales count this person.
+// their own before. Customer is the number under which sales count this person; MostOrders of their orders are read.
 func (m *Model) Holdings(ctx context.Context, customer uint64, email, category string) ([]Holding, error) {
 	email = order.NormalEmail(email)
 	orders, err := m.ordersOf(ctx, customer, category)
