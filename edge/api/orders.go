@@ -191,7 +191,7 @@ func (in *ExtendOrder) LimitOrder() (id string, tokens [2]string) {
 }
 
 // LimitOrder returns the order's id and the access tokens that the request has. The rate limit counts a
-// caller without other credentials by the order if one of the tokens opens it, and by the client's address
+// caller without other credentials by the order if one of the tokens opens it, and by the client's network
 // otherwise.
 func (in *WithdrawOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
