@@ -122,7 +122,7 @@ func (l *link) write(before func(*writer)) {
 	}
 }
 
-// takeQueued adds the other frames that are queued, without waiting, up to linkQueue frames in all.
+// takeQueued adds the frames that are queued now to those given, without waiting, until there are linkQueue frames.
 func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	for len(frames) < linkQueue {
 		select {

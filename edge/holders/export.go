@@ -96,7 +96,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		o := &list[i]
 		x.order = o.ID
 		if order.NormalEmail(o.Email) != address {
-			// Customers are found by a hash of their address. This order is of another address with
+			// Orders are found by a hash of the customer's address. This order is of another address with
 			// the same hash.
 			continue
 		}

@@ -264,7 +264,8 @@ func describeForm(op *route.Op, o *openapi31.Operation) {
 
 // mendParameters mends what the reflector made of the parameters' Go types. It adds the headers that no Go type of
 // an operation declares: Idempotency-Key and If-None-Match, where the operation takes them. It removes a token in
-// the query, because the document lists that token among the credentials.
+// the query, because the document lists that token among the credentials, and fills in missing descriptions of
+// parameters in the path.
 func mendParameters(op *route.Op, o *openapi31.Operation) {
 	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
 		return op.Auth.Has(route.QueryToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery

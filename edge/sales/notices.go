@@ -151,7 +151,7 @@ func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID 
 	return a.ProviderID != providerID, nil
 }
 
-// takeDeposit asks the provider about another payment than the attempt's own. If money came by it, that money does not
+// takeDeposit asks the provider about another payment than the attempt's own. If it has fully succeeded, its money does not
 // pay the order: the order notes that it must go back, also if the ledger has forgotten the order.
 func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit string) error {
 	gateway, err := h.Gateways.Provider(p.Provider)

@@ -36,7 +36,7 @@ type camtAmount struct {
 
 // camtDetails is one of the payments that an entry books together.
 type camtDetails struct {
-	Sign     string     `xml:"CdtDbtInd"` // "" in early versions, whose payments have the entry's
+	Sign     string     `xml:"CdtDbtInd"` // "" in early versions of the format: the payment then has the sign of its entry
 	Bank     string     `xml:"Refs>AcctSvcrRef"`
 	EndToEnd string     `xml:"Refs>EndToEndId"`
 	Amount   camtAmount `xml:"Amt"`

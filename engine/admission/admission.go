@@ -35,7 +35,7 @@ type Terms struct {
 	Cancelled        bool
 	Completed        bool
 	ChangedAt        int64 // unix milliseconds at which the event was cancelled or completed, if it was
-	DoorsAt          int64 // unix milliseconds at which the doors open or, if nothing says so, the event begins
+	DoorsAt          int64 // when the doors open or, if no such time is set, when the event begins
 	Capacity         int64
 	IDCheck          bool
 	RotatingOnly     bool // whether gates refuse scanned codes that don't rotate (printed ones, and door codes); typed codes are accepted

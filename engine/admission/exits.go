@@ -11,8 +11,8 @@ type passing struct {
 	request *engine.Request
 }
 
-// needsTrail reports whether a ticket's passages decide on a scan whose code is good. The code alone decides on
-// the first scan of a ticket, unless the holder wants to go out.
+// needsTrail reports whether a ticket's passages decide on a scan whose code is good. They do only where exits are
+// counted, and even there the code alone decides on the first scan of a ticket, unless the holder wants to go out.
 func (t *Tickets) needsTrail(c Scan, verdict byte, terms *Terms) bool {
 	if !terms.Exits || verdict != verdictAdmitted && verdict != verdictLeft {
 		return false

@@ -119,7 +119,7 @@ type (
 		Reason   string
 		Message  string
 		Evidence []string
-		By       string // who asks: one of order.AskedBy
+		By       string // who asks: order.AskedByBuyer or another of these constants
 		Approve  bool   // whether it is granted at once
 		Manual   bool   // whether the money is sent by hand and not by a provider
 		Version  byte   // version of the holder who asks, whose tickets alone go back; 0 stands for any holder

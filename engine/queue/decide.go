@@ -349,7 +349,7 @@ func (s *State) decideWake(at int64) engine.Decision {
 
 // decideServing admits as many entries as the rate allows for the time since the last admission. With the last entry of
 // a room that is draining, the room ends. After a jump of the clock forwards, or an absence of the node, it makes up for
-// some seconds at most. After a jump backwards it admits nobody.
+// some seconds at most. After a jump backwards it admits nobody, and its fact only sets the room's clock back.
 func (s *State) decideServing(at int64) []engine.Fact {
 	if at < s.settings.Rules.OpensAt {
 		return nil

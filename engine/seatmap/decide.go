@@ -222,8 +222,9 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
 }
 
-// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. If a seat to be blocked is
-// sold, or any seat is unknown, nothing happens: an organizer must not believe that a sold seat is blocked.
+// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. A seat that is held is
+// blocked too, and its shopper loses it. If a seat to be blocked is sold, or any seat is unknown, nothing happens: an
+// organizer must not believe that a sold seat is blocked.
 func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

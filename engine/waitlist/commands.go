@@ -84,8 +84,8 @@ const (
 	ClosedOver       = "event_over"
 )
 
-// Standing is the detail of the refusal to claim something that is not offered, or is no longer offered. Status
-// is the entry's own.
+// Standing is the detail of the refusal to claim an entry that has no open offer. Status is the entry's status, or
+// expired as soon as the time of its offer is over, even if the entry has not been ended yet.
 type Standing struct {
 	Status string `json:"status"`
 }

@@ -222,8 +222,8 @@ func (t *Terms) fittingType(e *Entry, left map[int64]int64, room int64) int64 {
 	return first
 }
 
-// isOpen reports whether units of a ticket type that are set aside may be offered at a time, in unix
-// milliseconds.
+// isOpen reports whether units of a ticket type that are set aside may be offered at the time at, in unix
+// milliseconds: while the type is on sale, neither hidden nor seated, and units are free.
 func isOpen(o *keeper.Offer, at int64) bool {
 	return o.Free > 0 && !o.Hidden && !o.Seated && at >= o.SaleStart && at < o.SaleEnd
 }

@@ -29,8 +29,8 @@ func (s *Store) Verify(ctx context.Context, org int64) error {
 	return nil
 }
 
-// AllowTransfers sets whether an organization may be paid by bank transfer. We don't see its bank account: the
-// organization itself then reports which payments have come.
+// AllowTransfers sets whether an organization may be paid by bank transfer, to the account of the whole deployment.
+// The organization then reports itself what has come there, and is credited with it, so the operator must trust it.
 func (s *Store) AllowTransfers(ctx context.Context, org int64, allowed bool) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE organizations SET transfers = $2 WHERE id = $1`, org, allowed); err != nil {
 		return fmt.Errorf("transfers of organization %d: %w", org, err)

@@ -288,8 +288,8 @@ func errorText(err error) string {
 	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
 
-// splitBatches splits batches into batches of one fact each. The rest of a record stays whole from the first fact on
-// that cannot be told apart from the next.
+// splitBatches splits batches into batches of one fact each. If the bytes of a fact in a record can't be separated from
+// those of the next, the rest of the record stays whole from that fact on.
 func splitBatches(batches []journal.Batch) []journal.Batch {
 	var facts []journal.Batch
 	for i := range batches {

@@ -128,7 +128,7 @@ func (s *Shards) stopAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Failed receives one error if a shard can no longer keep its promises, and the node must exit. A shard that
+// Failed returns a channel that gets one error if a shard's journal has failed, and the node must exit. A shard that
 // does not answer for less than Config.FailAfter has not failed.
 func (s *Shards) Failed() <-chan error { return s.failed }
 

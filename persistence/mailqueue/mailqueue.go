@@ -193,7 +193,7 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 
 // waiting says how many mails are not sent yet, on all nodes together.
 type waiting struct {
-	all    int // all mails, whether a worker could send them now or a cap or a failure holds them up
+	all    int // mails that are due within a day, whether a worker could send them now or a cap or a failure holds them up
 	prompt int // prompt mails that a worker could send now; a mail that a cap holds up takes no worker's time
 }
 

@@ -86,7 +86,7 @@ type Node struct {
 	deliverer    *webhook.Deliverer
 	journal      *journal.Shards
 	cluster      *cluster.Node
-	room         *heap.Room // nil: no room is kept
+	room         *heap.Room // nil: no room in the heap is kept
 	sim          *paysim.Sim
 	notices      *notices.Store
 	receipts     *receipts.Store

@@ -43,8 +43,8 @@ type dispute struct {
 	} `json:"dispute_outcome"`
 }
 
-// checkFields refuses an answer of another dispute, or with a status or an outcome that the adapter
-// does not know. An unknown outcome must be an error: to guess it would book money.
+// checkFields refuses an answer of another dispute, without a currency or a date of creation, or with a status or an
+// outcome that the adapter does not know. An unknown outcome must be an error: to guess it would book money.
 func (d *dispute) checkFields(id string) error {
 	_, known := disputes[d.Outcome.Code]
 	switch {
