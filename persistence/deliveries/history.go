@@ -70,12 +70,18 @@ func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 // (ErrPending also if d has been deleted since), and nil if there is no such endpoint.
 func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
+		old, err := queryDelivery(ctx, tx, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1 FOR UPDATE`, d.ID)
+		if err != nil || old == nil {
+			return nil, err
+		}
 		// A delivery that waits for its first attempt keeps its place in the order of its stream.
 		// Replaying it would send it twice.
-		old, err := queryDelivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
-			WHERE id = $1 AND status <> 'pending' RETURNING `+deliveryColumns, d.ID)
-		if err != nil || old == nil {
-			return nil, errors.Join(err, refuseMissing(old, ErrPending))
+		if old.Status == Pending {
+			return nil, ErrPending
+		}
+		if _, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
+			WHERE id = $1`, d.ID); err != nil {
+			return nil, fmt.Errorf("cancel webhook delivery: %w", err)
 		}
 		// The replay is in no stream (0), because later facts of the stream may have been sent
 		// long ago.
