@@ -35,7 +35,7 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	switch {
 	case !t.Line.Transferable():
 		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableType})
-	case t.Order.Status != order.StatusCompleted && t.Order.Status != order.StatusPartiallyRefunded:
+	case !t.Order.KeepsTickets():
 		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableStatus})
 	case closes != 0 && closes <= c.Now.UnixMilli():
 		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableOver})

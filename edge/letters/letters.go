@@ -277,8 +277,8 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	to, unpaid := o.Email, o.CompletesAtOnce()
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
 	case mailqueue.OrderConfirmation:
-		if o.Status != order.StatusCompleted {
-			return false, nil // a part of its tickets, or all of them, may be void by now
+		if !o.KeepsTickets() {
+			return false, nil // its tickets are void by now
 		}
 		quiet := o.Issue != nil && o.Issue.Quiet && !l.Again
 		if !quiet {
@@ -290,7 +290,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 			return false, nil
 		}
 	case mailqueue.AttendeeTickets:
-		if o.Status != order.StatusCompleted {
+		if !o.KeepsTickets() {
 			return false, nil
 		}
 		to, unpaid = l.To, true

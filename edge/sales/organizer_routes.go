@@ -99,7 +99,7 @@ func (h *Handlers) organizerGroups() []route.Group {
 					Path:        "/{id}/resend",
 					ID:          "resendOrder",
 					Summary:     "Mail an order's tickets to its buyer again",
-					Description: "For the help desk: the mail of a completed order goes out once more, also of one that was issued without mail. An order in another status, or without an e-mail, is refused.",
+					Description: "For the help desk: the mail of an order with tickets goes out once more, also of one that was issued without mail. One without tickets, or without an e-mail, is refused.",
 					Errors:      codes{engine.OrderNotFound, engine.Conflict},
 					Handler:     route.Handle(h.resendOrder),
 				},

@@ -7,13 +7,12 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/ledger"
-	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
 )
 
 // resendOrder queues a letter that mails an order's confirmation with its tickets to the buyer once more. A request
-// that is repeated with its Idempotency-Key queues only one. It refuses an order that is not completed, or that was
-// made without an address.
+// that is repeated with its Idempotency-Key queues only one. It refuses an order that has no tickets,
+// because it is not completed or was refunded as a whole, and an order that was made without an address.
 func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -24,7 +23,7 @@ func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error)
 		return nil, err
 	}
 	switch {
-	case o.Status != order.StatusCompleted:
+	case !o.KeepsTickets():
 		return nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order has no tickets to send"})
 	case o.Email == "":
 		return nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order was made without an e-mail"})

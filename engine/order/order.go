@@ -208,6 +208,12 @@ func (o *Order) WithdrawableUntil() int64 {
 // Sold reports whether the order got its tickets, whatever has become of them since.
 func (o *Order) Sold() bool { return o.FirstTicket != 0 }
 
+// KeepsTickets reports whether the order is completed and was not refunded as a whole. A part of it may have been
+// refunded: the other tickets are still good.
+func (o *Order) KeepsTickets() bool {
+	return o.Status == StatusCompleted || o.Status == StatusPartiallyRefunded
+}
+
 // LineOf returns the line of one of the order's tickets, and the ticket's place in that line, from 0. ok is false if
 // the order has no such ticket.
 func (o *Order) LineOf(ticket uint32) (line int, k int64, ok bool) {

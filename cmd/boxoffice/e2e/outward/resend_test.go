@@ -33,3 +33,31 @@ func TestResend(t *testing.T) {
 	s.Register("eve@example.org").Own("POST", path, nil).Is(404, "ORDER_NOT_FOUND")
 	s.Call("POST", path, nil).Is(401, "UNAUTHORIZED")
 }
+
+// TestResendOfWhatIsLeft mails the tickets of an order that was refunded in part, to its buyer and to whom a line
+// names. Once all of its tickets are given back, it has none to send.
+func TestResendOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, types := s.OnSale(nodetest.TypeBody(0, 10))
+	body := nodetest.IssueBody(types[0], 2, 1)
+	body["items"].([]nodetest.Object)[1]["attendeeEmail"] = "bob@example.org"
+	o := s.Own("POST", "/events/"+event+"/issue", nodetest.With(body, nodetest.Object{
+		"buyer": nodetest.Object{"email": "ada@example.org"}, "sendEmail": false,
+	})).Is(201, "")
+	at := "/organizer/orders/" + o.Str("order.id")
+	refund := func(status string, tickets ...string) {
+		t.Helper()
+		asked := s.Own("POST", at+"/refund", nodetest.Object{"reason": "ill", "ticketIds": tickets}).Is(200, "")
+		s.Own("POST", "/organizer/refunds/"+asked.Str("id")+"/complete", nodetest.Object{"providerRef": "cash"}).Is(200, "")
+		require.Equal(t, status, s.Own("GET", at, nil).Str("status"))
+	}
+	refund("partially_refunded", o.Str("order.tickets.0.id"))
+	began := time.Now()
+	s.Own("POST", at+"/resend", nil).Is(200, "")
+	require.Contains(t, s.Mail(t, "ada@example.org", "order_confirmation", began).Text, "ticket 2 of 2", "of three")
+	s.Mail(t, "bob@example.org", "attendee_tickets", began)
+
+	refund("refunded", o.Str("order.tickets.1.id"), o.Str("order.tickets.2.id"))
+	s.Own("POST", at+"/resend", nil).Refused(409, "CONFLICT", nodetest.Object{"status": "refunded", "reason": "the order has no tickets to send"})
+}
