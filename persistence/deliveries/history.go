@@ -66,8 +66,8 @@ func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 
 // Replay sends a delivery's fact once more, under the same event id, by which the receiver recognizes it. It
 // adds a new delivery, which has as many attempts as any, and cancels the old one if that was still to be sent
-// again, so that the fact isn't sent by both. It returns ErrDisabled, ErrPending or ErrTooOld if it refuses
-// (ErrPending also if d has been deleted since), and nil if there is no such endpoint.
+// again, so that the fact isn't sent by both. It returns ErrDisabled, ErrPending or ErrTooOld if it refuses,
+// and nil if there is no such endpoint, or if d has been deleted since.
 func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
 		old, err := queryDelivery(ctx, tx, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1 FOR UPDATE`, d.ID)
