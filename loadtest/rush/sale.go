@@ -155,7 +155,7 @@ func (o *Organizer) Send(ctx context.Context, method, path string, body, out any
 }
 
 // setUpTime bounds how long one request of the set-up is repeated.
-const setUpTime = 30 * time.Second
+const setUpTime = 2 * time.Minute
 
 // planTypes divides the tickets of a rush among its types. Every second type is free.
 func planTypes(cfg *Config) []SaleType {
