@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	"boxoffice/cluster"
@@ -265,7 +264,7 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 func dayView(r *calendar.Record, day keeper.Day, over bool) api.DayView {
 	conf := &r.Config
 	v := api.DayView{Date: day.String(), Closed: over || conf.Closed(day)}
-	left := remaining(r, day, "", conf.DailyCapacity)
+	left := r.Left(day, "", conf.DailyCapacity)
 	if conf.Mode == calendar.DateTime {
 		v.Slots = []api.SlotLeft{}
 		var inSlots int64
@@ -275,7 +274,7 @@ func dayView(r *calendar.Record, day keeper.Day, over bool) api.DayView {
 				continue
 			}
 			// A slot never has more places left than its date.
-			of := lesser(left, remaining(r, day, s.ID, s.Capacity))
+			of := lesser(left, r.Left(day, s.ID, s.Capacity))
 			if v.Closed {
 				of = 0
 			}
@@ -295,24 +294,6 @@ func dayView(r *calendar.Record, day keeper.Day, over bool) api.DayView {
 	}
 	v.Remaining, v.SoldOut = showCapacity(left), left == 0
 	return v
-}
-
-// remaining returns how many places of a capacity are still free on a date, or NoCapacity if there is no limit. slot
-// is "" for the date as a whole.
-func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) int64 {
-	if capacity == calendar.NoCapacity {
-		return calendar.NoCapacity
-	}
-	i, taken := slices.BinarySearchFunc(r.Taken, calendar.Count{Date: day, Slot: slot}, func(a, b calendar.Count) int {
-		if a.Date != b.Date {
-			return int(a.Date - b.Date)
-		}
-		return strings.Compare(a.Slot, b.Slot)
-	})
-	if !taken {
-		return capacity
-	}
-	return max(0, capacity-r.Taken[i].Units)
 }
 
 // lesser returns the lesser of two numbers of places. NoCapacity counts as more than any number.

@@ -14,13 +14,11 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// A request that brings a file is read as a stream, on a connection that ends with it.
-// fasthttp streams either all requests or none, and the rest of a streamed body that a
-// handler leaves unread may be taken for the next request. So the server reads only the
-// header of such a request, as if it had no body, and then takes the connection away
-// from fasthttp: one goroutine of ours reads the body, answers and closes the
-// connection. No byte after the header is ever read as a request
-// (docs/adr/0016-uploads-leave-the-request-loop.md).
+// A request that brings a file is read as a stream, on a connection that ends with it. fasthttp streams either all
+// requests or none, and the rest of a streamed body that a handler leaves unread may be taken for the next request.
+// So the server reads only the header of such a request, as if it had no body, and then takes the connection away
+// from fasthttp: one goroutine of ours reads the body, answers and closes the connection. No byte after the header is
+// ever read as a request (docs/adr/0016-uploads-leave-the-request-loop.md).
 
 // headerHeld is a header of our own, in which holdBody leaves the true length of a body for heldBody. Its value
 // is Server.held, which no client knows, and the length, or -1 for chunks. A client that sends the header

@@ -18,10 +18,9 @@ var keptHeaders = []string{
 // maxHeader bounds the value of a header that is kept, in bytes.
 const maxHeader = 256
 
-// failureOf returns what the request log keeps of a failed request of an API key. It returns nil for a request
-// that succeeded, for one that came too soon (429), and once the key has had too many failures: a program in a
-// loop would fill the log with these. The status is looked at first, so that a request which succeeds pays
-// nothing.
+// failureOf returns what the request log keeps of a failed request of an API key. It returns nil for a request that
+// succeeded, for one that came too soon (429), and once the key has had too many failures: a program in a loop would
+// fill the log with these. The status is looked at first, so that a request which succeeds pays nothing.
 func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Failure {
 	status := ctx.Response.StatusCode()
 	if status < fasthttp.StatusBadRequest || status == fasthttp.StatusTooManyRequests || !s.cfg.Requests.KeepsFailure(x.org, x.key, x.now) {

@@ -83,9 +83,8 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerExpose, exposed)
 }
 
-// answerPreflight answers a browser that asks which cross-origin requests it may send (OPTIONS). It names no
-// origin: setSecurityHeaders does that for every answer. Browsers remember the answer for a day (86,400 seconds)
-// at most.
+// answerPreflight answers a browser that asks which cross-origin requests it may send (OPTIONS). It names no origin:
+// setSecurityHeaders does that for every answer. Browsers remember the answer for a day (86,400 seconds) at most.
 func answerPreflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header

@@ -167,8 +167,7 @@ func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.Request
 	handle(ctx)
 }
 
-// answerPanic answers 500 for a handler that panicked. Nothing that the handler may have written is
-// sent.
+// answerPanic answers 500 for a handler that panicked. Nothing that the handler may have written is sent.
 func (s *Server) answerPanic(ctx *fasthttp.RequestCtx, x *exchange, p any) {
 	s.metrics.panics.Inc()
 	s.log.LogAttrs(s.base, slog.LevelError, "handler panicked", x.logAttrs(slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))...)

@@ -21,9 +21,8 @@ import (
 type OrderPage func(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error)
 
 // orderPage serves the page of an order. The token is in the query, so the page works without a script. The token
-// does not leak: no page that this one links to learns the address (Referrer-Policy), and addresses are not
-// logged. An order that does not exist and a wrong token look the same, so the page does not reveal which orders
-// exist.
+// does not leak: no page that this one links to learns the address (Referrer-Policy), and addresses are not logged.
+// An order that does not exist and a wrong token look the same, so the page does not reveal which orders exist.
 func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)

@@ -45,8 +45,7 @@ type payPage struct {
 	read, pay, verify *route.Op
 }
 
-// show serves the page. The token in the path does not leak, for the reasons that the comment of orderPage
-// gives.
+// show serves the page. The token in the path does not leak, for the reasons that the comment of orderPage gives.
 func (p *payPage) show(ctx *fasthttp.RequestCtx) {
 	p.showOrder(ctx, &web.Pay{Token: tokenOf(ctx)}, fasthttp.StatusOK)
 }
@@ -66,8 +65,7 @@ func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 		p.answerError(ctx, x, err)
 		return
 	}
-	// The form has a key that the server drew when it wrote the page, so a form that is sent twice opens one
-	// attempt.
+	// The form has a key that the server drew when it wrote the page, so a form that is sent twice opens one attempt.
 	a := p.performFor(ctx, x, p.pay, &mcp.Request{
 		Params: map[string]string{"token": token}, Path: "/api/v1/payment-links/" + token + "/pay", IdempotencyKey: string(form.Peek("key")), Body: body,
 	})
@@ -108,9 +106,8 @@ func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, v) })
 }
 
-// readOrder reads the order. If a payer has begun to pay it, readOrder asks the providers how far the payment
-// is, because the payer may have just come back from one of them. If they don't answer, the page shows what is
-// known.
+// readOrder reads the order. If a payer has begun to pay it, readOrder asks the providers how far the payment is,
+// because the payer may have just come back from one of them. If they don't answer, the page shows what is known.
 func (p *payPage) readOrder(ctx *fasthttp.RequestCtx, x *exchange, token string) *mcp.Answer {
 	params, path := map[string]string{"token": token}, "/api/v1/payment-links/"+token
 	a := p.performFor(ctx, x, p.read, &mcp.Request{Params: params, Path: path})

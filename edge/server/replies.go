@@ -32,10 +32,9 @@ const (
 	keepTime    = 2 * time.Second // how long storing an answer may take
 )
 
-// performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. It
-// refuses a key that came with a different request before (IDEMPOTENCY_KEY_REUSED), and a key whose first
-// request is still running (IDEMPOTENCY_IN_FLIGHT). A stored answer is two bytes of its status, big endian, and
-// then its body.
+// performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. It refuses a
+// key that came with a different request before (IDEMPOTENCY_KEY_REUSED), and a key whose first request is still
+// running (IDEMPOTENCY_IN_FLIGHT). A stored answer is two bytes of its status, big endian, and then its body.
 func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
@@ -77,9 +76,8 @@ func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Ca
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
-	// These statuses may turn out differently when the client tries again: the outage ends, the conflict goes
-	// away, the limit has room again, the client signs in. So keepReply gives the key up, and a repeat is
-	// carried out.
+	// These statuses may turn out differently when the client tries again: the outage ends, the conflict goes away,
+	// the limit has room again, the client signs in. So keepReply gives the key up, and a repeat is carried out.
 	switch status := ctx.Response.StatusCode(); {
 	case status >= 500 || status == fasthttp.StatusConflict || status == fasthttp.StatusTooManyRequests || status == fasthttp.StatusUnauthorized:
 		err = s.cfg.Replies.Store.GiveUp(within, r)

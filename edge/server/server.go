@@ -2,9 +2,8 @@
 // handler of the route table and back, and the error envelope. It knows the rows (edge/route) but not what they
 // do: handlers see a route.Call and their typed request, and nothing of HTTP.
 //
-// The node makes one Server, starts it with a listener and stops it: Drain turns
-// readiness off, Stop closes the listener, lets requests finish and returns when
-// the serving goroutine has ended.
+// The node makes one Server, starts it with a listener and stops it: Drain turns readiness off, Stop closes the
+// listener, lets requests finish and returns when the serving goroutine has ended.
 package server
 
 import (
@@ -191,8 +190,7 @@ func positiveOr(n, otherwise int) int {
 	return otherwise
 }
 
-// Start serves the listener in a goroutine of its own until Stop. It must be called at most once, and before
-// Stop.
+// Start serves the listener in a goroutine of its own until Stop. It must be called at most once, and before Stop.
 func (s *Server) Start(ln net.Listener) {
 	s.listener = socket.Bound(ln, socket.Limits{Total: s.cfg.MaxConnections, PerAddress: s.cfg.MaxPerAddress, Exempt: s.cfg.TrustedProxies},
 		socket.Counts{Open: s.metrics.connections, TurnedAway: s.metrics.turnedAway})
@@ -212,9 +210,8 @@ func (s *Server) Failed() <-chan error { return s.failed }
 // nevertheless are served until Stop.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Stop closes the listener, waits for requests to finish, and returns when the server's goroutines have ended.
-// When ctx ends first, the contexts of all calls are cancelled and the connections cut, and Stop returns an
-// error.
+// Stop closes the listener, waits for requests to finish, and returns when the server's goroutines have ended. When
+// ctx ends first, the contexts of all calls are cancelled and the connections cut, and Stop returns an error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	defer s.cancel()

@@ -17,9 +17,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Shop has the functions from which the written pages get their content. Each function answers as if a caller
-// without credentials had asked. A refusal such as EVENT_NOT_FOUND means that the public may not see what was
-// asked for.
+// Shop has the functions from which the written pages get their content. Each function answers as if a caller without
+// credentials had asked. A refusal such as EVENT_NOT_FOUND means that the public may not see what was asked for.
 type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // the event with this id
@@ -36,9 +35,8 @@ const maxMapped = 50_000
 // longer at a client that keeps it.
 const mapAge = 10 * time.Minute
 
-// registerShop adds the built pages and, if cfg.Shop is set, the pages of events and of organizers with the
-// files that search engines and other programs read. small are the files of web.Files, which the page for
-// frames needs.
+// registerShop adds the built pages and, if cfg.Shop is set, the pages of events and of organizers with the files
+// that search engines and other programs read. small are the files of web.Files, which the page for frames needs.
 func (s *Server) registerShop(small []web.File) error {
 	files, err := web.App()
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// answerStray answers a request that no operation and no page matches. If the address is a page's with slashes
-// at its end, it redirects to the page. It counts the request first, so that nobody can try out addresses
-// without limit.
+// answerStray answers a request that no operation and no page matches. If the address is a page's with slashes at its
+// end, it redirects to the page. It counts the request first, so that nobody can try out addresses without limit.
 func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
@@ -63,8 +62,7 @@ func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) 
 	ctx.SetBody(body.Bytes())
 }
 
-// prefersGerman reports whether a person's browser asks for German before any other language that
-// we have.
+// prefersGerman reports whether a person's browser asks for German before any other language that we have.
 func prefersGerman(ctx *fasthttp.RequestCtx) bool {
 	l, _ := mail.ReadLanguage(languagesOf(ctx))
 	return l == mail.German

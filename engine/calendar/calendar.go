@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"boxoffice/engine"
@@ -110,6 +111,24 @@ type Record struct {
 	Revision uint64
 	Today    keeper.Day
 	Taken    []Count // counts of dates from today on; only for a Get with Counts
+}
+
+// Left returns how many places of a capacity are still free on a date, or NoCapacity if there is no limit. slot
+// is "" for the date as a whole.
+func (r *Record) Left(day keeper.Day, slot string, capacity int64) int64 {
+	if capacity == NoCapacity {
+		return NoCapacity
+	}
+	i, taken := slices.BinarySearchFunc(r.Taken, Count{Date: day, Slot: slot}, func(a, b Count) int {
+		if a.Date != b.Date {
+			return int(a.Date - b.Date)
+		}
+		return strings.Compare(a.Slot, b.Slot)
+	})
+	if !taken {
+		return capacity
+	}
+	return max(0, capacity-r.Taken[i].Units)
 }
 
 // Count is the number of units of a date, or of a slot of it, that are held and sold.

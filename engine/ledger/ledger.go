@@ -256,7 +256,7 @@ func (b *Book) endOrder(o *order.Order, status string, at int64) engine.Decision
 	if o.Status == order.StatusOffered {
 		return b.EndOffer(o, status, at)
 	}
-	d := foldFacts(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
+	d := foldFacts(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, o.RefundShort("", at)...))
 	b.tellKeepers(&d, o, places.All(o), false)
 	return d
 }

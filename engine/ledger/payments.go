@@ -21,7 +21,7 @@ const (
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
-// decideBegin opens an attempt to pay, or returns the one that is open. An open one that has to give way (givingWay)
+// decideBegin opens an attempt to pay, or returns the one that is open. An open one that has to give way (Attempt.GivingWay)
 // ends first. Too many attempts are refused. A new attempt of the buyer lets the order live until c.Until or, the first
 // time only, for c.WindowMillis. One by the order's payment link neither ends the buyer's own attempts nor gives the
 // order more time.
@@ -36,7 +36,7 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 		if a.Provider != c.Provider || a.ByLink() != c.ByLink || !a.Open() {
 			continue
 		}
-		status := givingWay(a, c.PayCurrency, at)
+		status := a.GivingWay(c.PayCurrency, at)
 		if status == "" {
 			return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 		}
@@ -65,20 +65,6 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 		f.ExpiresAt = max(o.ExpiresAt, at+c.WindowMillis)
 	}
 	return foldFacts(o, append(facts, f))
-}
-
-// givingWay returns the status in which an open attempt ends because its payer has to pay at a new
-// address, or "" if the open attempt stays. Money that was sent to the old address still counts.
-func givingWay(a *order.Attempt, payCurrency string, at int64) string {
-	switch d := &a.Deposit; {
-	case a.Status != order.AttemptPending:
-		return ""
-	case d.ValidUntil != 0 && at >= d.ValidUntil:
-		return order.AttemptExpired
-	case payCurrency != "" && d.Currency != "" && payCurrency != d.Currency:
-		return order.AttemptCancelled
-	}
-	return ""
 }
 
 // findPayable returns an order that may be paid, or nil and the refusal: the order is unknown (an offer to somebody on
@@ -185,7 +171,7 @@ func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision
 	}
 	facts := []engine.Fact{f}
 	if more && !o.Unpaid() {
-		facts = append(facts, refundDue(f, f.Received-back, order.BackUnderpaid))
+		facts = append(facts, order.RefundBeyond(f, back, order.BackUnderpaid)...)
 	}
 	return foldFacts(o, facts)
 }
@@ -212,8 +198,8 @@ func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, 
 		return sendBack(o, f, order.BackCancelled)
 	case o.Unpaid():
 		done := &order.Completed{ID: o.ID, Serial: o.Serial, First: t.Tickets.Next(), At: at}
-		facts := append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...)
-		d := foldFacts(o, append(facts, refundSurplus(o, f)...))
+		facts := append([]engine.Fact{f, done}, o.RefundShort(f.Reference, at)...)
+		d := foldFacts(o, append(facts, order.RefundBeyond(f, o.Attempt(f.Reference).Amount, order.BackOverpaid)...))
 		b.tellKeepers(&d, o, places.All(o), true)
 		return d
 	case o.Sold():
@@ -233,45 +219,20 @@ func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, 
 
 // sendBack notes that money has come and that it is to be refunded.
 func sendBack(o *order.Order, f *order.PaymentReported, reason string) engine.Decision {
-	return foldFacts(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
-}
-
-func refundDue(f *order.PaymentReported, amount int64, reason string) *order.RefundDue {
-	return &order.RefundDue{ID: f.ID, Refund: order.Refund{
-		Reference: f.Reference, Amount: amount, Reason: reason, Status: order.RefundProcessing, At: f.At,
-	}}
-}
-
-// refundSurplus returns the refund of the money beyond an attempt's price, if there is any.
-func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
-	more := f.Received - o.Attempt(f.Reference).Amount
-	if more <= 0 {
-		return nil
-	}
-	return []engine.Fact{refundDue(f, more, order.BackOverpaid)}
+	return foldFacts(o, []engine.Fact{f, order.RefundAll(f, reason)})
 }
 
 // sendForeign notes that money in another currency than the order's has come, and that it is to be refunded. If
 // that was noted before, nothing changes.
 func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engine.Decision {
 	f.Status = order.AttemptUnderpaid
-	due := backOnce(o, &order.Refund{
+	due := o.RefundOnce(&order.Refund{
 		Reference: c.Reference, Amount: c.Received, Reason: order.BackCurrency, Status: order.RefundProcessing, At: f.At, Currency: c.Currency,
 	})
 	if due == nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	return foldFacts(o, append([]engine.Fact{f}, due...))
-}
-
-// backOnce returns the fact that money has to go back, or nil if the order has this refund already.
-func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
-	for i := range o.Refunds {
-		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {
-			return nil
-		}
-	}
-	return []engine.Fact{&order.RefundDue{ID: o.ID, Refund: *back}}
 }
 
 // decideDeposit notes that coins have to be sent back because they came after their attempt was paid. A deposit
@@ -286,28 +247,13 @@ func (b *Book) decideDeposit(c ReportDeposit, t *Terms, at int64) engine.Decisio
 	case o.Attempt(c.Reference) == nil:
 		return refuse(engine.NotFound, nil)
 	}
-	due := backOnce(o, &order.Refund{
+	due := o.RefundOnce(&order.Refund{
 		Reference: c.Reference, Amount: c.Received, Reason: order.BackDeposit, Status: order.RefundProcessing, At: at, Deposit: c.Deposit,
 	})
 	if due == nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	return foldFacts(o, append(facts, due...))
-}
-
-// shortMoney returns the refunds of money that did not suffice to pay an order that ends or is
-// paid. It leaves out the attempt paidBy, which paid the order.
-func shortMoney(o *order.Order, paidBy string, at int64) []engine.Fact {
-	var facts []engine.Fact
-	for i := range o.Attempts {
-		a := &o.Attempts[i]
-		if short := a.Received - o.SentBack(a.Reference); short > 0 && a.Reference != paidBy {
-			facts = append(facts, &order.RefundDue{ID: o.ID, Refund: order.Refund{
-				Reference: a.Reference, Amount: short, Reason: order.BackUnderpaid, Status: order.RefundProcessing, At: at,
-			}})
-		}
-	}
-	return facts
 }
 
 // lateReport returns the fact of the late money for which p takes stock again.
@@ -322,7 +268,7 @@ func (b *Book) settleLate(t *Terms, p *placing, at int64) engine.Decision {
 	o := b.Find(p.order.ID)
 	f := p.lateReport(at)
 	done := &order.Completed{ID: o.ID, Serial: p.order.Serial, First: t.Tickets.Next(), At: at}
-	d := foldFacts(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
+	d := foldFacts(o, append([]engine.Fact{f, done}, order.RefundBeyond(f, o.Attempt(f.Reference).Amount, order.BackOverpaid)...))
 	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
 	b.tellKeepers(&d, p.order, places.All(p.order), true)
 	return d

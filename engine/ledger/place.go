@@ -213,8 +213,8 @@ func (b *Book) createOrder(t *Terms, p *placing, place int, c keeper.Granted, at
 		return b.askFee(t, &o, lineGranted(c, place), fee)
 	}
 	if o.Promo != nil {
-		if r := applyCode(&o); r != nil {
-			return b.dropPlacing(p, r, -1)
+		if reason := o.ApplyCode(); reason != "" {
+			return b.dropPlacing(p, engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason}), -1)
 		}
 	}
 	if p.offer {
@@ -271,15 +271,6 @@ func takeGrant(o *order.Order, g *LineGranted) {
 			}
 		}
 	}
-}
-
-// applyCode takes the promo code's discount off the order, or returns the reason why the code is not valid
-// for it.
-func applyCode(o *order.Order) *engine.Refusal {
-	if reason := o.ApplyCode(); reason != "" {
-		return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason})
-	}
-	return nil
 }
 
 // decideRefused acts on a keeper's refusal: the order or move is dropped, and the other keepers give back what

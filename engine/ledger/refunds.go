@@ -88,7 +88,7 @@ func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision 
 		if slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) }) {
 			return notEligible(RefundRequested)
 		}
-		if c.By == order.AskedByBuyer && countAsks(o, ticket) >= holderAsks {
+		if c.By == order.AskedByBuyer && o.CountAsks(ticket) >= holderAsks {
 			return notEligible(refundTooOften)
 		}
 	}
@@ -111,16 +111,6 @@ func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision 
 		return engine.Decision{Facts: facts, Reply: &OrderReply{Order: asked, Status: asked.Status}}
 	}
 	return b.grantRefund(asked, len(asked.Refunds)-1, amount, "", c.Manual, at, facts)
-}
-
-// countAsks counts how often holders of a ticket have asked for its money.
-func countAsks(o *order.Order, ticket uint32) (n int) {
-	for i := range o.Refunds {
-		if r := &o.Refunds[i]; r.AskedBy() == order.AskedByBuyer && slices.Contains(r.Ask.Tickets, ticket) {
-			n++
-		}
-	}
-	return n
 }
 
 // refuseTicket returns the reason why a ticket's money can't go back, or "".
@@ -225,47 +215,9 @@ func (b *Book) grantRefund(o *order.Order, position int, amount int64, note stri
 	}
 	d := engine.Decision{Facts: append(facts, f)}
 	after := f.Fold(o)
-	b.sendReturns(&d, after, position, placesBack(after, position))
+	b.sendReturns(&d, after, position, places.OfReturn(after, position))
 	d.Reply = &OrderReply{Order: after, Status: after.Status}
 	return d
-}
-
-// placesBack returns the places of the keepers that get back what a refund's tickets took. A promo code gets
-// its use back with the last of the order's tickets. The set is empty for a refund without tickets.
-func placesBack(o *order.Order, position int) places.Set {
-	var back places.Set
-	tickets := o.Refunds[position].Ask.Tickets
-	for _, ticket := range tickets {
-		if line, _, ok := o.LineOf(ticket); ok {
-			back = back.With(places.Only(places.FirstLineOf(o, line)))
-		}
-	}
-	if back.Empty() {
-		return back
-	}
-	n := len(o.Lines)
-	if o.TakesSeats() {
-		back = back.With(places.Only(n + places.Seats))
-	}
-	if o.Books() {
-		back = back.With(places.Only(n + places.Calendar))
-	}
-	if o.Promo != nil && isLastReturn(o, position) {
-		back = back.With(places.Only(n + places.Promo))
-	}
-	return back
-}
-
-// isLastReturn reports whether the refund, with those granted before it, gives back all tickets of
-// the order.
-func isLastReturn(o *order.Order, position int) bool {
-	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
-	for i := range o.Refunds {
-		if r := &o.Refunds[i]; r.Approved() && r.Ask.Serial <= mine {
-			gone += int64(len(r.Ask.Tickets))
-		}
-	}
-	return gone >= o.Tickets()
 }
 
 // sendReturns adds to d one command for each keeper at the places to. It gives back what a refund's tickets took from
@@ -391,7 +343,7 @@ func (b *Book) startReturning(o *order.Order, position int, at int64) {
 	if !r.Approved() || r.Ask.Returned {
 		return
 	}
-	waiting := placesBack(o, position)
+	waiting := places.OfReturn(o, position)
 	if waiting.Empty() {
 		return
 	}

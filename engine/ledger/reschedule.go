@@ -51,7 +51,7 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 	}
 	m := &moving{
 		serial: keeper.NewSerial(b.epoch, b.counter+1), order: o.ID, record: c.Record, ticket: c.Ticket, version: c.Version, at: at,
-		to: keeper.Booking{Date: c.Date, Slot: c.Slot, Units: 1, Within: from.Date == c.Date, Beside: unitsBeside(o, c.Ticket, c.Date)},
+		to: keeper.Booking{Date: c.Date, Slot: c.Slot, Units: 1, Within: from.Date == c.Date, Beside: o.CountBeside(c.Ticket, c.Date)},
 	}
 	if was := b.moving[o.ID]; was != nil {
 		if was.ticket == m.ticket && was.version == m.version && was.to == m.to {
@@ -74,16 +74,6 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 }
 
 func (m *moving) claim() keeper.Claim { return keeper.Claim{Order: m.order, Serial: m.serial} }
-
-// unitsBeside returns how many of an order's tickets are for a date, without the given ticket.
-func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
-	for other := o.FirstTicket; int64(other) < int64(o.FirstTicket)+o.Tickets(); other++ {
-		if v := o.VisitOf(other); other != ticket && v != nil && v.Date == date {
-			n++
-		}
-	}
-	return n
-}
 
 // Why a ticket can't move to another date (docs/rules.md, Reservations). Other reasons are those for which its
 // refund would be refused.

@@ -115,3 +115,17 @@ func (o *Order) PaidBy() *Attempt {
 	}
 	return nil
 }
+
+// GivingWay returns the status in which an open attempt ends because its payer has to pay at a new
+// address, or "" if the open attempt stays. Money that was sent to the old address still counts.
+func (a *Attempt) GivingWay(payCurrency string, at int64) string {
+	switch d := &a.Deposit; {
+	case a.Status != AttemptPending:
+		return ""
+	case d.ValidUntil != 0 && at >= d.ValidUntil:
+		return AttemptExpired
+	case payCurrency != "" && d.Currency != "" && payCurrency != d.Currency:
+		return AttemptCancelled
+	}
+	return ""
+}

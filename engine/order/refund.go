@@ -206,3 +206,25 @@ func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	}
 	return true
 }
+
+// CountAsks counts how often holders of a ticket have asked for its money.
+func (o *Order) CountAsks(ticket uint32) (n int) {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.AskedBy() == AskedByBuyer && slices.Contains(r.Ask.Tickets, ticket) {
+			n++
+		}
+	}
+	return n
+}
+
+// IsLastReturn reports whether the refund, with those granted before it, gives back all tickets of
+// the order.
+func (o *Order) IsLastReturn(position int) bool {
+	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Approved() && r.Ask.Serial <= mine {
+			gone += int64(len(r.Ask.Tickets))
+		}
+	}
+	return gone >= o.Tickets()
+}

@@ -153,3 +153,13 @@ func (o *Order) Unsettled() *Rescheduled {
 	}
 	return nil
 }
+
+// CountBeside returns how many of an order's tickets are for a date, without the given ticket.
+func (o *Order) CountBeside(ticket uint32, date keeper.Day) (n int64) {
+	for other := o.FirstTicket; int64(other) < int64(o.FirstTicket)+o.Tickets(); other++ {
+		if v := o.VisitOf(other); other != ticket && v != nil && v.Date == date {
+			n++
+		}
+	}
+	return n
+}

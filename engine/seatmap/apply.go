@@ -16,7 +16,7 @@ func (s *State) Apply(f engine.Fact) {
 	case *HeldFact:
 		s.changeSelection(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until, extended: f.Extended}, s.onMap(f.Took), s.onMap(f.Dropped))
 		s.rememberAnswer(f.Answered, f.At)
-		s.pace.noteHeld(f.Network, len(f.Took), f.At)
+		s.pace.NoteHeld(f.Network, len(f.Took), f.At)
 	case *DroppedFact:
 		s.rememberAnswer(f.Answered, f.At)
 		if h := s.holds.by[f.Holder]; h != nil {

@@ -91,8 +91,8 @@ func (s *State) checkHolds() error {
 	if !maps.Equal(counts, s.holds.count) {
 		return errors.New("seatmap: principals hold other seats than were counted")
 	}
-	if s.pace.order.Len() != len(s.pace.by) || len(s.pace.by) > maxNetworks {
-		return fmt.Errorf("seatmap: %d networks are remembered, %d in order", len(s.pace.by), s.pace.order.Len())
+	if err := s.pace.Check(); err != nil {
+		return err
 	}
 	if held != int(s.tallies[Held]) {
 		return fmt.Errorf("seatmap: %d seats in selections, %d held", held, s.tallies[Held])

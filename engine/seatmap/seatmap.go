@@ -27,6 +27,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/paged"
+	"boxoffice/engine/seatmap/pace"
 )
 
 // These are the limits of commands and of what is remembered.
@@ -100,7 +101,7 @@ type State struct {
 	vacant  []int32  // free seats of each row
 	tallies [4]int32 // how many seats have each status
 	holds   holds
-	pace    pace
+	pace    pace.Pace
 	sales   map[keeper.Claim]*sale
 	book    keeper.Book
 	sizes   sizes
@@ -110,7 +111,7 @@ type State struct {
 // New returns the empty state of an event's seats.
 func New(ref engine.Ref) engine.State {
 	return &State{
-		ref: ref, holds: newHolds(), pace: newPace(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
+		ref: ref, holds: newHolds(), pace: pace.New(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
 		answers: paged.NewAnswers[*Answered](),
 	}
 }

@@ -60,7 +60,9 @@ func (s *State) Freeze() any {
 	if answers != nil {
 		f.AnsweredAt, f.Answered = slices.Concat(answers.At...), slices.Concat(values...)
 	}
-	s.pace.freeze(f)
+	s.pace.VisitSlots(func(network uint64, began, seats int64) {
+		f.Networks, f.SpanBegan, f.SpanSeats = append(f.Networks, network), append(f.SpanBegan, began), append(f.SpanSeats, seats)
+	})
 	if s.plan == nil {
 		return f
 	}
@@ -141,7 +143,9 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	for i, a := range f.Answered {
 		s.rememberAnswer(a, f.AnsweredAt[i])
 	}
-	s.pace.thaw(f)
+	for i, network := range f.Networks {
+		s.pace.Add(network, f.SpanSeats[i], f.SpanBegan[i])
+	}
 	s.sizes.revision = f.Revision
 	// Acknowledgements are volatile, so after loading every ticket type is told its size again.
 	for i := range f.Types {

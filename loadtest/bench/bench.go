@@ -149,10 +149,9 @@ func (b *bench) cpuOf(server func() int) []rig.Target {
 	}
 }
 
-// settle waits until Postgres has finished what a load left behind and the kernel has written what
-// it has buffered, including a build's output, so that the next load does not pay for it: Linux
-// writes after 30 s what has not been synced, and commits wait behind that. It also waits until the
-// node has its heap ready for a rush.
+// settle waits until Postgres has finished what a load left behind and the kernel has written what it has buffered,
+// including a build's output, so that the next load does not pay for it: Linux writes after 30 s what has not been
+// synced, and commits wait behind that. It also waits until the node has its heap ready for a rush.
 func (b *bench) settle(ctx context.Context) error {
 	if b.node != nil {
 		if err := b.idle(ctx, b.node.URL, catchUpTime, "heap_room_lacking"); err != nil {
@@ -217,8 +216,7 @@ func (b *bench) idle(ctx context.Context, node string, within time.Duration, gau
 	}
 }
 
-// withServer runs f while a process serves the echo and, if there are arguments, the row-lock
-// design.
+// withServer runs f while a process serves the echo and, if there are arguments, the row-lock design.
 func (b *bench) withServer(ctx context.Context, args []string, f func(host string, pid func() int) error) (err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -84,13 +84,11 @@ func (b *bench) saturateWith(ctx context.Context, name string, s *rush.Sale, tic
 	return b.costOf(name, r), nil
 }
 
-// buyersAtOnce is how many buyers do the whole checkout at a time; each waits for the provider in
-// between.
+// buyersAtOnce is how many buyers do the whole checkout at a time; each waits for the provider in between.
 const buyersAtOnce = 64
 
-// measureCheckout measures the whole way to a ticket: the order, the opening of a payment and its
-// verification, with a provider that answers at once. The cost of the provider and of the buyers'
-// calls to it is not counted.
+// measureCheckout measures the whole way to a ticket: the order, the opening of a payment and its verification, with
+// a provider that answers at once. The cost of the provider and of the buyers' calls to it is not counted.
 func (b *bench) measureCheckout(ctx context.Context) (ordersAt, error) {
 	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
 	if err != nil {

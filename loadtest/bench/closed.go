@@ -37,9 +37,8 @@ func (r *closedResult) micros(i int) float64 {
 	return r.usage.Total[i].Seconds() * 1e6 / float64(max(r.total, 1))
 }
 
-// closed is a loop of connections that each send the next request when the answer to the last has
-// come. It finds the most that a service can do. Its latencies would be misleading and are not
-// measured.
+// closed is a loop of connections that each send the next request when the answer to the last has come. It finds the
+// most that a service can do. Its latencies would be misleading and are not measured.
 type closed struct {
 	net     *client.Network
 	hosts   []string // the connections go to them in turn
@@ -63,9 +62,8 @@ type closed struct {
 	sample   atomic.Pointer[string] // the first other answer
 }
 
-// run saturates the service for the measured time after the warm-up, and returns when every request
-// has been answered; a lost connection is an error. Without a measured time it runs until there is
-// nothing left to ask for.
+// run saturates the service for the measured time after the warm-up, and returns when every request has been
+// answered; a lost connection is an error. Without a measured time it runs until there is nothing left to ask for.
 func (c *closed) run(ctx context.Context) (*closedResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -161,8 +159,7 @@ func (c *closed) count(status int, body []byte) {
 
 var contentLength = []byte("content-length:")
 
-// readAnswer reads an answer that has a Content-Length. The body is valid until the next read, and
-// may be cut short.
+// readAnswer reads an answer that has a Content-Length. The body is valid until the next read, and may be cut short.
 func readAnswer(in *bufio.Reader) (status int, body []byte, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {

@@ -21,9 +21,8 @@ const (
 	remoteGoal = 40
 )
 
-// clusterResult is what orders of one hot type cost a cluster: through the node that has its event,
-// through the others, and through all. CPU is the CPU of all nodes for each order, including
-// the read model.
+// clusterResult is what orders of one hot type cost a cluster: through the node that has its event, through the
+// others, and through all. CPU is the CPU of all nodes for each order, including the read model.
 type clusterResult struct {
 	LocalRPS  float64 `json:"local_rps"`
 	LocalCPU  float64 `json:"local_cpu_us_servers"`

@@ -11,8 +11,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// These are the numbers of the holds case: how many shoppers there are, and how many seats one
-// holds at most.
+// These are the numbers of the holds case: how many shoppers there are, and how many seats one holds at most.
 const (
 	shoppers  = 64
 	mostSeats = 4

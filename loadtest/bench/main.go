@@ -1,18 +1,16 @@
-// Command bench measures, in one run on one machine, what an order costs: an echo through the edge
-// (the ceiling), ours, and a row-lock design behind the same edge on the same Postgres (the
-// baseline), the whole checkout, scans at a gate, holds of seats, reads of their map, the log of
-// requests, a start, and a waiting room. It prints its progress to
-// standard error and ends with one line of JSON.
+// Command bench measures, in one run on one machine, what an order costs: an echo through the edge (the ceiling),
+// ours, and a row-lock design behind the same edge on the same Postgres (the baseline), the whole checkout, scans at
+// a gate, holds of seats, reads of their map, the log of requests, a start, and a waiting room. It prints its
+// progress to standard error and ends with one line of JSON.
 //
 //	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
 //
-// It runs a Postgres, a node and a process with the two other designs, all on loopback with their
-// data in a temporary directory, and stops them all. Each design is first saturated by a closed
-// loop of cheap clients, for its peak and its CPU, and then loaded with half of its peak by an open
-// loop, for its latency. The acknowledged orders are compared with the stock that is gone, and with
-// the seats that are held; a difference fails the run. Orders of one hot type, of many events and
-// of a type of 1,000,000 are measured several times in turn, and the medians are taken, because a
-// shared machine may be a third faster in one minute than in the next.
+// It runs a Postgres, a node and a process with the two other designs, all on loopback with their data in a temporary
+// directory, and stops them all. Each design is first saturated by a closed loop of cheap clients, for its peak and
+// its CPU, and then loaded with half of its peak by an open loop, for its latency. The acknowledged orders are
+// compared with the stock that is gone, and with the seats that are held; a difference fails the run. Orders of one
+// hot type, of many events and of a type of 1,000,000 are measured several times in turn, and the medians are taken,
+// because a shared machine may be a third faster in one minute than in the next.
 package main
 
 import (

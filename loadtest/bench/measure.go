@@ -51,8 +51,7 @@ type result struct {
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
-	// ManyRatio and MillionRatio are an order's CPU divided by an order's of the one hot type in the same
-	// round.
+	// ManyRatio and MillionRatio are an order's CPU divided by an order's of the one hot type in the same round.
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
 	// PromoRatio, SeatedRatio and CheckoutRatio are the same for an order with a promo code, for one of
@@ -114,9 +113,8 @@ func medianAt(rounds []ordersAt) ordersAt {
 	}
 }
 
-// ratio returns the median, over the rounds, of the CPU of an order divided by the CPU of the other
-// case in the same round, because the machine is faster in one minute than in another. It is 0 if
-// they were not both measured.
+// ratio returns the median, over the rounds, of the CPU of an order divided by the CPU of the other case in the same
+// round, because the machine is faster in one minute than in another. It is 0 if they were not both measured.
 func ratio(rounds, base []ordersAt) float64 {
 	var all []float64
 	for i := range min(len(rounds), len(base)) {
@@ -134,8 +132,7 @@ const mostOthers = 0.2
 // plenty is a stock that no run sells out.
 const plenty = 50_000_000
 
-// measure runs every wanted case, one after the other, and the cases of orders several times in
-// turn.
+// measure runs every wanted case, one after the other, and the cases of orders several times in turn.
 func (b *bench) measure(ctx context.Context) error {
 	if b.cmd.Relay != "" {
 		if err := b.renew(ctx, "direct"); err != nil {

@@ -55,8 +55,7 @@ const (
 	waiting = 8
 )
 
-// open sends one request for each arrival of a Poisson process, and keeps the latencies after the
-// warm-up.
+// open sends one request for each arrival of a Poisson process, and keeps the latencies after the warm-up.
 func (b *bench) open(ctx context.Context, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	l := &latency{}
 	for i := range sources {

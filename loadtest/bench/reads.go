@@ -16,8 +16,7 @@ type readAt struct {
 	Share float64 `json:"share_of_echo"` // of the echo's peak; 0: the echo was not measured
 }
 
-// measureMap measures visitors who read the drawing of a map of 20,000 seats, and the part of the
-// map that changes.
+// measureMap measures visitors who read the drawing of a map of 20,000 seats, and the part of the map that changes.
 func (b *bench) measureMap(ctx context.Context) error {
 	svc, err := client.ParseTarget(b.node.URL)
 	if err != nil {

@@ -189,8 +189,7 @@ func measureJoins(ctx context.Context, database string, unsafe bool, at *roomAt)
 	return r.verifyAll(ctx, n.Node, at, *rec.Statement, signature, leaves)
 }
 
-// joinAll lets all visitors join, many at a time, and files their leaves by the numbers of their
-// entries.
+// joinAll lets all visitors join, many at a time, and files their leaves by the numbers of their entries.
 func (r *room) joinAll(ctx context.Context, n *cluster.Node, leaves []draw.Hash) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

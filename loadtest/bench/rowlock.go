@@ -16,11 +16,10 @@ import (
 	"boxoffice/engine"
 )
 
-// rowlock sells tickets the usual way: a row holds the stock, and its lock decides. It is written
-// as well as we can, so that the comparison is fair: one round trip in one autocommitted, prepared
-// statement; the order is inserted first and the hot row is updated last, so that its lock is held
-// only for the update and the commit; a repeat is answered from the key's index; and it checks less
-// than ours (no cap per customer, no sale window).
+// rowlock sells tickets the usual way: a row holds the stock, and its lock decides. It is written as well as we can,
+// so that the comparison is fair: one round trip in one autocommitted, prepared statement; the order is inserted
+// first and the hot row is updated last, so that its lock is held only for the update and the commit; a repeat is
+// answered from the key's index; and it checks less than ours (no cap per customer, no sale window).
 type rowlock struct {
 	pool *pgxpool.Pool
 	// statement places an order: key, type, quantity, e-mail, total -> id, created_at, status. It

@@ -35,8 +35,7 @@ func (b *bench) scanCodes(ctx context.Context, svc client.API, s *rush.Sale, wan
 	return codes, nil
 }
 
-// measureScans admits every ticket once, at one event, and compares the gate's
-// counter with what was answered.
+// measureScans admits every ticket once, at one event, and compares the gate's counter with what was answered.
 func (b *bench) measureScans(ctx context.Context) error {
 	svc, err := client.ParseTarget(b.node.URL)
 	if err != nil {

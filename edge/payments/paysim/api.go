@@ -17,8 +17,7 @@ import (
 // other parts have no such list.
 var currencies = map[string]bool{"GHS": true, "KES": true, "NGN": true, "USD": true, "ZAR": true}
 
-// unknownReference is the advice that Paystack gives when somebody asks for a transaction that it
-// does not have.
+// unknownReference is the advice that Paystack gives when somebody asks for a transaction that it does not have.
 const unknownReference = "Ensure that you're passing the reference of a transaction that exists on this integration"
 
 func notFound() reply {
@@ -91,17 +90,15 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply)
 		return no(invalid("Invalid callback URL passed", "Ensure that the callback_url is an http or https URL"))
 	}
 	t.Asked = amount
-	// The modes come last: a request that Paystack would refuse must not fail because of our own
-	// additions.
+	// The modes come last: a request that Paystack would refuse must not fail because of our own additions.
 	if err := readMetadata(t, in.Metadata, query(ctx, "paysim")); err != nil {
 		return no(invalid(err.Error(), "See GET /_sim/modes"))
 	}
 	return t, nil
 }
 
-// readMetadata keeps the metadata if it is a JSON object, also one that is written as a string. It
-// takes the transaction's own modes from the query or, if the query has none, from the object's
-// member paysim.
+// readMetadata keeps the metadata if it is a JSON object, also one that is written as a string. It takes the
+// transaction's own modes from the query or, if the query has none, from the object's member paysim.
 func readMetadata(t *ledger.Transaction, raw json.RawMessage, modes string) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -127,8 +124,7 @@ func readMetadata(t *ledger.Transaction, raw json.RawMessage, modes string) erro
 	return nil
 }
 
-// subunits reads an amount in minor units. Paystack takes it as a bare number or as digits in
-// quotes.
+// subunits reads an amount in minor units. Paystack takes it as a bare number or as digits in quotes.
 func subunits(raw json.RawMessage) (int64, bool) {
 	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
 	return n, err == nil
@@ -166,8 +162,7 @@ func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 		}
 		now := s.cfg.Now()
 		s.ledger.Lock()
-		// The body is made before the read is counted, or the last pending read would already show
-		// the money.
+		// The body is made before the read is counted, or the last pending read would already show the money.
 		body := s.words.Transaction(t, now)
 		s.ledger.CountRead(t)
 		s.ledger.Unlock()
@@ -202,8 +197,7 @@ type listMeta struct {
 	Page     int     `json:"page"`
 }
 
-// paging reads the parameters perPage and page, and returns with them how many rows stand before
-// that page.
+// paging reads the parameters perPage and page, and returns with them how many rows stand before that page.
 func paging(ctx *fasthttp.RequestCtx) (meta listMeta, skip int) {
 	meta = listMeta{PerPage: queryInt(ctx, "perPage", 50, 1, 100), Page: queryInt(ctx, "page", 1, 1, 1_000_000)}
 	return meta, (meta.Page - 1) * meta.PerPage
@@ -272,8 +266,7 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 // The caller holds the ledger's lock.
 func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	now := s.cfg.Now()
-	// Refunds that are still on their way count as gone, or two of them could return the same
-	// money.
+	// Refunds that are still on their way count as gone, or two of them could return the same money.
 	left := t.Refundable(now)
 	if r.Amount == 0 {
 		r.Amount = left
@@ -324,8 +317,7 @@ func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 }
 
 // listRefunds answers GET /refund: all refunds, the newest first, or with ?transaction= only the refunds of the
-// transaction with that number. A reference in place of the number finds nothing, as at Paystack
-// itself.
+// transaction with that number. A reference in place of the number finds nothing, as at Paystack itself.
 func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	which := query(ctx, "transaction")

@@ -16,8 +16,7 @@ import (
 	"boxoffice/engine"
 )
 
-// outcomes are the ends that a visitor may give a checkout. The page shows three of them; tests
-// send the others.
+// outcomes are the ends that a visitor may give a checkout. The page shows three of them; tests send the others.
 var outcomes = map[string]bool{
 	ledger.Success: true, ledger.Failed: true, ledger.Abandoned: true, ledger.Pending: true, "ongoing": true, "processing": true, "queued": true,
 }
@@ -78,8 +77,7 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 // showCheckout writes the checkout page of a transaction. A paid transaction shows no more buttons,
 // because it cannot be paid twice.
 func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
-	// The view is filled in under the lock, and the page is written without it: writing may be
-	// slow.
+	// The view is filled in under the lock, and the page is written without it: writing may be slow.
 	s.ledger.Lock()
 	view := struct {
 		Provider, Amount, Email, Reference, Status, Back string
@@ -147,8 +145,7 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.showCheckout(ctx, t)
 }
 
-// readOutcome reads what the visitor did: from the form of the page, or from JSON, which tests
-// send.
+// readOutcome reads what the visitor did: from the form of the page, or from JSON, which tests send.
 func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	if !strings.HasPrefix(string(ctx.Request.Header.ContentType()), "application/json") {
 		return string(ctx.PostArgs().Peek("outcome")), false

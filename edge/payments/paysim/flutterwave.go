@@ -27,9 +27,8 @@ func refusedHosted(status int, message string) reply {
 
 func noTransaction() reply { return refusedHosted(404, "No transaction was found for this id") }
 
-// hostedAPI makes the handler of a call of Flutterwave's API: it checks the key, reads the call,
-// and performs it as the modes demand. The part of each provider has such a function, because each
-// answers a wrong key in its own way.
+// hostedAPI makes the handler of a call of Flutterwave's API: it checks the key, reads the call, and performs it as
+// the modes demand. The part of each provider has such a function, because each answers a wrong key in its own way.
 func (s *Sim) hostedAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -75,9 +74,8 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// verifyHosted answers GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a
-// transaction only when a buyer tries to pay, so until then there is none. The call counts as a read for the mode
-// "pending".
+// verifyHosted answers GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a transaction
+// only when a buyer tries to pay, so until then there is none. The call counts as a read for the mode "pending".
 func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	if which == "" {
@@ -173,8 +171,7 @@ func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// hostedPage is the number of refunds on a page of Flutterwave's list, which a caller cannot
-// choose.
+// hostedPage is the number of refunds on a page of Flutterwave's list, which a caller cannot choose.
 const hostedPage = 20
 
 // hostedRefunds answers GET /v3/refunds: all of Flutterwave's refunds, the newest first, or the refunds of one

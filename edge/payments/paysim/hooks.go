@@ -57,9 +57,8 @@ func (h *hooks) webhookURL(t *ledger.Transaction) string {
 	return h.sim.cfg.WebhookURL
 }
 
-// announceCharge queues the webhooks about a payment, to be sent after the duration in. Failed and
-// abandoned checkouts are not announced, as at the real providers. It is called under the ledger's
-// lock and must not take it.
+// announceCharge queues the webhooks about a payment, to be sent after the duration in. Failed and abandoned
+// checkouts are not announced, as at the real providers. It is called under the ledger's lock and must not take it.
 func (h *hooks) announceCharge(t *ledger.Transaction, m faults.Modes, in time.Duration) {
 	switch t.Provider {
 	case ledger.NOWPayments: // NOWPayments sends a webhook for each status

@@ -18,8 +18,7 @@ const (
 	mollieRefundID  = "re_"
 )
 
-// mollieFailure makes an error in Mollie's form. The field names the wrong member of the request,
-// if one is wrong.
+// mollieFailure makes an error in Mollie's form. The field names the wrong member of the request, if one is wrong.
 func mollieFailure(status int, title, detail, field string) reply {
 	body := map[string]any{"status": status, "title": title, "detail": detail}
 	if field != "" {
@@ -47,8 +46,7 @@ func (s *Sim) mollieAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// mollieAmount is money as Mollie writes it: a decimal in quotes that always has all the places of
-// its currency.
+// mollieAmount is money as Mollie writes it: a decimal in quotes that always has all the places of its currency.
 type mollieAmount struct {
 	Currency string `json:"currency"`
 	Value    string `json:"value"`
@@ -156,8 +154,7 @@ func (s *Sim) mollieBody(t *ledger.Transaction, now time.Time) map[string]any {
 	return body
 }
 
-// refundMollie answers POST /v2/payments/{id}/refunds. A repeat with the same idempotency key gets the
-// same refund.
+// refundMollie answers POST /v2/payments/{id}/refunds. A repeat with the same idempotency key gets the same refund.
 func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	var in struct {
@@ -174,8 +171,7 @@ func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
-		// A refund keeps its idempotency key as the note to the customer, a field that Mollie does
-		// not have.
+		// A refund keeps its idempotency key as the note to the customer, a field that Mollie does not have.
 		for _, made := range t.Refunds {
 			if idempotency != "" && made.CustomerNote == idempotency {
 				return reply{201, mollieRefundBody(made, now)}
@@ -248,8 +244,7 @@ func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readMollieRefund answers GET /v2/payments/{id}/refunds/{refund}. A refund of another payment does not
-// exist there.
+// readMollieRefund answers GET /v2/payments/{id}/refunds/{refund}. A refund of another payment does not exist there.
 func (s *Sim) readMollieRefund(ctx *fasthttp.RequestCtx) task {
 	payment, which := param(ctx, "id"), param(ctx, "refund")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, mollieRefundID), 10, 64)

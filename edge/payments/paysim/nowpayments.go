@@ -16,8 +16,7 @@ import (
 	"boxoffice/engine"
 )
 
-// depositWindow is how long NOWPayments keeps a fixed rate. An address without a deposit expires
-// with the rate.
+// depositWindow is how long NOWPayments keeps a fixed rate. An address without a deposit expires with the rate.
 const depositWindow = 20 * time.Minute
 
 // coin is a crypto currency that the simulator takes. Its price is in US cents. A deposit of a coin
@@ -179,8 +178,7 @@ func minorUnits(n json.Number, currency string) (int64, bool) {
 	return v, err == nil && len(fraction) <= decimals
 }
 
-// readDeposit answers GET /v1/payment/{id}. With the mode "pending" the first reads show the deposit as
-// unconfirmed.
+// readDeposit answers GET /v1/payment/{id}. With the mode "pending" the first reads show the deposit as unconfirmed.
 func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	s.ledger.Lock()

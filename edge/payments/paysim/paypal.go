@@ -54,8 +54,7 @@ func (s *Sim) paypalToken() string {
 	return "A21AA" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// grantPaypal answers POST /paypal/v1/oauth2/token: it exchanges the client's id and secret for the
-// access token.
+// grantPaypal answers POST /paypal/v1/oauth2/token: it exchanges the client's id and secret for the access token.
 func (s *Sim) grantPaypal(ctx *fasthttp.RequestCtx) {
 	s.calls[opPaypalToken].Add(1)
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.cfg.PayPalKey))

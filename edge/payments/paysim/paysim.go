@@ -51,8 +51,7 @@ type Config struct {
 	NOWPaymentsSign string
 	// FlutterwaveKey is the key that Flutterwave's part accepts.
 	FlutterwaveKey string
-	// FlutterwaveHash is the secret that Flutterwave's webhooks carry as it is: Flutterwave does
-	// not sign.
+	// FlutterwaveHash is the secret that Flutterwave's webhooks carry as it is: Flutterwave does not sign.
 	FlutterwaveHash string
 	// FlutterwaveURL is the address of Flutterwave's webhooks. If it is empty, none are sent.
 	FlutterwaveURL string
@@ -74,13 +73,11 @@ type Config struct {
 	PayPalURL string
 	// WebhookURL is the address of Paystack's webhooks. If it is empty, none are sent.
 	WebhookURL string
-	// Modes are the faults of transactions that have no modes of their own. By default all goes
-	// well.
+	// Modes are the faults of transactions that have no modes of their own. By default all goes well.
 	Modes faults.Modes
 	// Seed is the seed of everything that is left to chance.
 	Seed uint64
-	// MaxTransactions is how many transactions are kept in memory, 1,000,000 by default. Each takes
-	// about 500 bytes.
+	// MaxTransactions is how many transactions are kept in memory, 1,000,000 by default. Each takes about 500 bytes.
 	MaxTransactions int
 	// FirstID is the number of the first transaction, 4,400,000,000 by default. No shop may have
 	// met this number or a later one, because checkout links are made of the numbers.

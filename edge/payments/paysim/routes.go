@@ -152,9 +152,8 @@ func refused(status int, message, code, next string) reply {
 	return reply{status, paystack.Failure{Message: message, Meta: &paystack.NextStep{NextStep: next}, Type: "validation_error", Code: code}}
 }
 
-// task is a call that has been read but not done. The modes and the text about decide what goes
-// wrong, and run does the call. Reading and doing are apart because a mode may delay or break off
-// the call before anything happened.
+// task is a call that has been read but not done. The modes and the text about decide what goes wrong, and run does
+// the call. Reading and doing are apart because a mode may delay or break off the call before anything happened.
 type task struct {
 	modes faults.Modes
 	// What the call is about, such as a reference. The random draws of faults depend on it.
@@ -228,8 +227,7 @@ func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
 	}
 }
 
-// reset breaks the connection off by a TCP reset, without an answer. A linger of 0 makes the kernel
-// send the reset.
+// reset breaks the connection off by a TCP reset, without an answer. A linger of 0 makes the kernel send the reset.
 func reset(ctx *fasthttp.RequestCtx) {
 	if tcp, ok := ctx.Conn().(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

@@ -39,9 +39,8 @@ func missing(what string) reply {
 	return stripeFailure(404, "resource_missing", "No such "+what)
 }
 
-// stripeAPI makes the handler of a call of Stripe's API: it checks the key, reads the call, and
-// performs it as the modes demand. The answer has ids in place of the objects that the call does not ask for
-// (expand[]).
+// stripeAPI makes the handler of a call of Stripe's API: it checks the key, reads the call, and performs it as the
+// modes demand. The answer has ids in place of the objects that the call does not ask for (expand[]).
 func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)

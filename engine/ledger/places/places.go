@@ -135,3 +135,29 @@ func FirstLineOf(o *order.Order, line int) int {
 	}
 	return line
 }
+
+// OfReturn returns the places of the keepers that get back what a refund's tickets took. A promo code gets
+// its use back with the last of the order's tickets. The set is empty for a refund without tickets.
+func OfReturn(o *order.Order, position int) Set {
+	var back Set
+	tickets := o.Refunds[position].Ask.Tickets
+	for _, ticket := range tickets {
+		if line, _, ok := o.LineOf(ticket); ok {
+			back = back.With(Only(FirstLineOf(o, line)))
+		}
+	}
+	if back.Empty() {
+		return back
+	}
+	n := len(o.Lines)
+	if o.TakesSeats() {
+		back = back.With(Only(n + Seats))
+	}
+	if o.Books() {
+		back = back.With(Only(n + Calendar))
+	}
+	if o.Promo != nil && o.IsLastReturn(position) {
+		back = back.With(Only(n + Promo))
+	}
+	return back
+}
