@@ -7,6 +7,7 @@ import (
 
 	"github.com/puzpuzpuz/xsync/v4"
 
+	"boxoffice/cluster/wire"
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 )
@@ -118,14 +119,14 @@ func (n *Node) Observe(b *journal.Batch) {
 		// The frame is built by the writing goroutine of each link. The record is shared among them, and never
 		// changed.
 		for _, in := range readers {
-			in.queueFrame(func(w *writer) {
-				w.beginFrame(frameFacts)
-				w.ref(r.Ref)
-				w.number(r.Stream)
-				w.number(r.First)
-				w.number(r.Last)
-				w.bytes(r.Bytes)
-				w.endFrame()
+			in.queueFrame(func(w *wire.Writer) {
+				w.BeginFrame(wire.FrameFacts)
+				w.AppendRef(r.Ref)
+				w.AppendNumber(r.Stream)
+				w.AppendNumber(r.First)
+				w.AppendNumber(r.Last)
+				w.AppendBytes(r.Bytes)
+				w.EndFrame()
 			})
 		}
 	}

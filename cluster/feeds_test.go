@@ -8,6 +8,7 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/cluster/wire"
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -125,13 +126,13 @@ func TestNewerFactsEndTheirFeedOnly(t *testing.T) {
 		from.sure.Store(true)
 		f.feeds.sources.Store(of, from)
 	}
-	var w writer
-	w.ref(engine.SeatmapRef(event))
-	w.number(1)
-	w.number(1)
-	w.number(1)
-	w.bytes(codec.AppendBody(nil, engine.VolatileFrom-1, []byte{0xa0}))
-	require.NoError(t, f.b.handleFrame(f.b.link, frameFacts, &reader{b: w.Bytes()}))
+	var w wire.Writer
+	w.AppendRef(engine.SeatmapRef(event))
+	w.AppendNumber(1)
+	w.AppendNumber(1)
+	w.AppendNumber(1)
+	w.AppendBytes(codec.AppendBody(nil, engine.VolatileFrom-1, []byte{0xa0}))
+	require.NoError(t, f.b.handleFrame(f.b.link, wire.FrameFacts, wire.NewReader(w.Bytes())))
 	require.Zero(t, f.observed)
 	require.NotNil(t, f.kept)
 	require.False(t, f.kept(event))

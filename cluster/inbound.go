@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boxoffice/cluster/activation"
+	"boxoffice/cluster/wire"
 	"boxoffice/engine"
 	"boxoffice/persistence/panics"
 )
@@ -105,7 +106,7 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 // tellCommitted tells the other node on which batches of this node the replies after this frame depend. A
 // caller there that waits for a reader of the journal then knows how far the reader has to come. It does
 // nothing if nothing is new.
-func (in *inbound) tellCommitted(w *writer) {
+func (in *inbound) tellCommitted(w *wire.Writer) {
 	own := &in.n.own
 	if own.any.Load() == in.told {
 		return
@@ -114,10 +115,10 @@ func (in *inbound) tellCommitted(w *writer) {
 	defer own.mu.Unlock()
 	in.told = own.any.Load()
 	for id, batch := range own.last {
-		w.beginFrame(frameCommitted)
-		w.number(int64(id))
-		w.number(batch)
-		w.endFrame()
+		w.BeginFrame(wire.FrameCommitted)
+		w.AppendNumber(int64(id))
+		w.AppendNumber(batch)
+		w.EndFrame()
 	}
 }
 
@@ -125,13 +126,13 @@ func (in *inbound) tellCommitted(w *writer) {
 // requests (to let go of an actor, to say what a caller has written, to send an event's facts). A tell for an actor that
 // is not here is passed on later. It ignores frames and tells that only a newer node knows, and answers an ask that it
 // can't decode with ErrUnavailable. It returns an error, which ends the link, for a command that is cut short.
-func (in *inbound) handleFrame(kind byte, r *reader) error {
+func (in *inbound) handleFrame(kind byte, r *wire.Reader) error {
 	switch kind {
-	case frameAsk:
-		number, left, to := r.number(), r.number(), r.ref()
-		cmd, err := r.command()
-		if r.err != nil {
-			return r.err
+	case wire.FrameAsk:
+		number, left, to := r.Number(), r.Number(), r.Ref()
+		cmd, err := r.Command()
+		if r.Err() != nil {
+			return r.Err()
 		}
 		if err != nil {
 			in.n.cfg.Log.Warn("command not understood", slog.String("from", in.from), slog.Any("error", err))
@@ -139,11 +140,11 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 			return nil
 		}
 		in.carryOut(number, left, to, cmd)
-	case frameTell:
-		to := r.ref()
-		cmd, err := r.command()
-		if r.err != nil {
-			return r.err
+	case wire.FrameTell:
+		to := r.Ref()
+		cmd, err := r.Command()
+		if r.Err() != nil {
+			return r.Err()
 		}
 		switch {
 		case err != nil: // a command of a newer node
@@ -154,22 +155,22 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 			// maxPatience is over.
 			in.n.tellLater(to, cmd, time.Time{})
 		}
-	case frameYield:
-		number, ref := r.number(), r.ref()
-		if r.err == nil {
+	case wire.FrameYield:
+		number, ref := r.Number(), r.Ref()
+		if r.Err() == nil {
 			in.n.run(func(ctx context.Context) {
 				in.n.cedeActor(ctx, ref)
 				in.Answer(number, nil, nil)
 			})
 		}
-	case frameWrote:
-		number, caller := r.number(), r.text()
-		if r.err == nil {
+	case wire.FrameWrote:
+		number, caller := r.Number(), r.Text()
+		if r.Err() == nil {
 			in.sendPositions(number, in.n.wrote.find(caller))
 		}
-	case frameFollow:
-		number, event := r.number(), r.number()
-		if r.err == nil {
+	case wire.FrameFollow:
+		number, event := r.Number(), r.Number()
+		if r.Err() == nil {
 			in.n.feeds.noteFollower(in, event)
 			in.Answer(number, nil, nil)
 		}
@@ -206,35 +207,35 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 // Answer sends the outcome of a call back: moved, unavailable (which stands for every error but ErrMoved and a
 // refusal), done (no reply), refused, or a reply. A reply that can't be encoded becomes unavailable.
 func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
-	in.queueFrame(func(w *writer) {
-		w.beginFrame(frameReply)
-		w.number(number)
+	in.queueFrame(func(w *wire.Writer) {
+		w.BeginFrame(wire.FrameReply)
+		w.AppendNumber(number)
 		if r, refused := errors.AsType[*engine.Refusal](err); refused {
 			reply, err = r, nil
 		}
 		var bad error
 		switch r, refused := reply.(*engine.Refusal); {
 		case errors.Is(err, activation.ErrMoved):
-			w.WriteByte(outcomeMoved)
+			w.WriteByte(wire.OutcomeMoved)
 		case err != nil:
-			w.WriteByte(outcomeUnavailable)
+			w.WriteByte(wire.OutcomeUnavailable)
 		case reply == nil:
-			w.WriteByte(outcomeDone)
+			w.WriteByte(wire.OutcomeDone)
 		case refused:
-			w.WriteByte(outcomeRefusal)
-			bad = w.refusal(r)
+			w.WriteByte(wire.OutcomeRefusal)
+			bad = w.AppendRefusal(r)
 		default:
-			w.WriteByte(outcomeReply)
-			bad = w.message(reply)
+			w.WriteByte(wire.OutcomeReply)
+			bad = w.AppendMessage(reply)
 		}
 		// A reply that can't be encoded must not leave its caller waiting.
 		if bad != nil {
 			in.n.cfg.Log.Error("reply not sent", slog.Any("error", bad))
-			w.undoFrame()
-			w.beginFrame(frameReply)
-			w.number(number)
-			w.WriteByte(outcomeUnavailable)
+			w.UndoFrame()
+			w.BeginFrame(wire.FrameReply)
+			w.AppendNumber(number)
+			w.WriteByte(wire.OutcomeUnavailable)
 		}
-		w.endFrame()
+		w.EndFrame()
 	})
 }

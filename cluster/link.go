@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"boxoffice/cluster/wire"
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/panics"
 )
@@ -39,7 +40,7 @@ var errBacklog = errors.New("cluster: link too slow")
 // at once, and another goroutine reads.
 type link struct {
 	conn net.Conn
-	out  chan func(*writer)
+	out  chan func(*wire.Writer)
 	done chan struct{} // closed when the link is broken
 	once sync.Once
 	err  error // why the link is broken; to be read after done is closed
@@ -52,7 +53,7 @@ type link struct {
 
 // newLink makes a link of a connection. Nothing is read or written before the hellos.
 func newLink(conn net.Conn) *link {
-	return &link{conn: conn, out: make(chan func(*writer), linkQueue), done: make(chan struct{})}
+	return &link{conn: conn, out: make(chan func(*wire.Writer), linkQueue), done: make(chan struct{})}
 }
 
 // breakLink breaks the link. Only the first reason is kept.
@@ -66,7 +67,7 @@ func (l *link) breakLink(err error) {
 
 // queueFrame queues a frame, which is built when its turn comes. It never blocks: if linkQueue frames wait already,
 // because the other node reads too slowly, it breaks the link. It returns false if the link is broken.
-func (l *link) queueFrame(frame func(*writer)) bool {
+func (l *link) queueFrame(frame func(*wire.Writer)) bool {
 	select {
 	case <-l.done:
 		return false
@@ -83,9 +84,9 @@ func (l *link) queueFrame(frame func(*writer)) bool {
 
 // write writes what is queued, and a ping every pingEvery, until the link breaks. Before it builds the frames that are
 // queued together it calls before, which may put frames ahead of them.
-func (l *link) write(before func(*writer)) {
-	var w writer
-	var frames []func(*writer)
+func (l *link) write(before func(*wire.Writer)) {
+	var w wire.Writer
+	var frames []func(*wire.Writer)
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
@@ -95,8 +96,8 @@ func (l *link) write(before func(*writer)) {
 			frames = l.takeQueued(append(frames[:0], frame))
 			before(&w)
 		case <-ping.C:
-			w.beginFrame(framePing)
-			w.endFrame()
+			w.BeginFrame(wire.FramePing)
+			w.EndFrame()
 		case <-l.done:
 			return
 		}
@@ -111,7 +112,7 @@ func (l *link) write(before func(*writer)) {
 				return
 			}
 			if w.Cap() > 4*linkBuffer {
-				w = writer{} // frees the room that a large frame such as a seat map took
+				w = wire.Writer{} // frees the room that a large frame such as a seat map took
 			}
 		}
 		frames = frames[:0]
@@ -123,7 +124,7 @@ func (l *link) write(before func(*writer)) {
 }
 
 // takeQueued adds the frames that are queued now to those given, without waiting, until there are linkQueue frames.
-func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
+func (l *link) takeQueued(frames []func(*wire.Writer)) []func(*wire.Writer) {
 	for len(frames) < linkQueue {
 		select {
 		case frame := <-l.out:
@@ -138,7 +139,7 @@ func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 // maxSilence returns how long the other node may be silent before the link counts as broken. It depends on how often
 // a node of that release pings.
 func (l *link) maxSilence() time.Duration {
-	if l.revision < revisionRelay {
+	if l.revision < wire.RevisionRelay {
 		return silenceOld
 	}
 	return silenceMax
@@ -146,7 +147,7 @@ func (l *link) maxSilence() time.Duration {
 
 // flushFrames writes the frames that have been built. It returns an error if the other node does not read them within
 // maxSilence; the caller then breaks the link.
-func (l *link) flushFrames(w *writer) error {
+func (l *link) flushFrames(w *wire.Writer) error {
 	if w.Len() == 0 {
 		return nil
 	}
@@ -160,14 +161,14 @@ func (l *link) flushFrames(w *writer) error {
 
 // read hands each frame to handle until the link breaks. An error of handle breaks it, and so does a frame that is cut
 // short. After handle returns, the body's memory is reused for the next frame.
-func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
+func (l *link) read(in *bufio.Reader, handle func(kind byte, body *wire.Reader) error) {
 	var buf []byte
 	for {
-		kind, body, err := l.readFrame(in, &buf, maxFrame)
+		kind, body, err := l.readFrame(in, &buf, wire.MaxFrame)
 		if err == nil {
-			r := &reader{b: body}
+			r := wire.NewReader(body)
 			if err = handle(kind, r); err == nil {
-				err = r.err
+				err = r.Err()
 			}
 		}
 		if err != nil {
@@ -194,18 +195,18 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 // are in the buffer of in already, and each deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte, most int) (kind byte, body []byte, err error) {
 	// With less than a head in the buffer the next read goes to the socket.
-	if in.Buffered() < frameHead {
+	if in.Buffered() < wire.FrameHead {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
 			return 0, nil, err
 		}
 	}
-	var head [frameHead]byte
+	var head [wire.FrameHead]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return 0, nil, err
 	}
 	size := int(binary.BigEndian.Uint32(head[:])) - 1
 	if size < 0 || size > most {
-		return 0, nil, fmt.Errorf("%w: of %d bytes", errFrame, size)
+		return 0, nil, fmt.Errorf("%w: of %d bytes", wire.ErrFrame, size)
 	}
 	// A buffer that once held a large frame is given up with the next small one.
 	if cap(*buf) < size || cap(*buf) > 1<<20 && size < 1<<16 {
@@ -224,16 +225,16 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte, most int) (kind byte, bo
 // sendHello tells the other side who we are, whom we take it for ("": anybody), and to which member it
 // shall relay ("": to none).
 func (l *link) sendHello(self, want, relayTo string) error {
-	var w writer
-	w.beginFrame(frameHello)
-	w.number(protocol)
-	w.text(self)
-	w.text(want)
-	w.number(revision)
+	var w wire.Writer
+	w.BeginFrame(wire.FrameHello)
+	w.AppendNumber(wire.Protocol)
+	w.AppendText(self)
+	w.AppendText(want)
+	w.AppendNumber(wire.Revision)
 	if relayTo != "" {
-		w.text(relayTo)
+		w.AppendText(relayTo)
 	}
-	w.endFrame()
+	w.EndFrame()
 	return l.flushFrames(&w)
 }
 
@@ -242,23 +243,23 @@ func (l *link) sendHello(self, want, relayTo string) error {
 // node for self or for anybody.
 func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
-	kind, body, err := l.readFrame(in, &buf, maxHello)
+	kind, body, err := l.readFrame(in, &buf, wire.MaxHello)
 	if err != nil {
 		return "", err
 	}
-	r := &reader{b: body}
-	version, other, me := r.number(), r.text(), r.text()
-	if r.err == nil && len(r.b) > 0 { // a node of revision 0 sent none
-		l.revision = r.number()
+	r := wire.NewReader(body)
+	version, other, me := r.Number(), r.Text(), r.Text()
+	if r.HasMore() { // a node of revision 0 sent none
+		l.revision = r.Number()
 	}
-	if r.err == nil && len(r.b) > 0 {
-		l.relayTo = r.text()
+	if r.HasMore() {
+		l.relayTo = r.Text()
 	}
 	switch {
-	case kind != frameHello || r.err != nil:
-		return "", errFrame
-	case version != protocol:
-		return "", fmt.Errorf("cluster: %s speaks protocol %d, we %d", other, version, protocol)
+	case kind != wire.FrameHello || r.Err() != nil:
+		return "", wire.ErrFrame
+	case version != wire.Protocol:
+		return "", fmt.Errorf("cluster: %s speaks protocol %d, we %d", other, version, wire.Protocol)
 	case want != "" && other != want, me != "" && me != self:
 		return "", fmt.Errorf("cluster: %s answers in the place of %s", other, want)
 	}

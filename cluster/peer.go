@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boxoffice/cluster/activation"
+	"boxoffice/cluster/wire"
 	"boxoffice/engine"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -126,9 +127,9 @@ func (p *peer) useLink(ctx context.Context, w way) {
 	stop := context.AfterFunc(ctx, func() { l.breakLink(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { l.guardLoop(log, func() { l.write(func(*writer) {}) }) })
+	wg.Go(func() { l.guardLoop(log, func() { l.write(func(*wire.Writer) {}) }) })
 	l.guardLoop(log, func() {
-		l.read(w.in, func(kind byte, r *reader) error { return p.handleFrame(l, kind, r) })
+		l.read(w.in, func(kind byte, r *wire.Reader) error { return p.handleFrame(l, kind, r) })
 	})
 	wg.Wait()
 	p.failCalls(l)
@@ -158,7 +159,7 @@ func (p *peer) failCalls(l *link) {
 // call sends a frame that is answered, and gives it the call's number. The call is noted before its frame is
 // queued, because the answer could otherwise come before the note. It gives up when ctx ends or shut is closed. It
 // sends nothing if too many calls wait (OVERLOADED) or there is no link (errDown).
-func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
+func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *wire.Writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}
 	}
@@ -174,7 +175,7 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	number := p.last
 	p.pending[number] = sentCall{c, l}
 	p.mu.Unlock()
-	l.queueFrame(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
+	l.queueFrame(func(w *wire.Writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
 	return c.Wait(ctx, shut)
 }
 
@@ -185,18 +186,18 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	if at, ok := ctx.Deadline(); ok {
 		left = time.Until(at)
 	}
-	return p.call(ctx, p.n.cfg.Shut(to.Home), cmd, func(w *writer, number int64) {
-		w.beginFrame(frameAsk)
-		w.number(number)
-		w.number(left.Milliseconds())
-		w.ref(to)
-		if err := w.message(cmd); err != nil {
-			w.undoFrame()
+	return p.call(ctx, p.n.cfg.Shut(to.Home), cmd, func(w *wire.Writer, number int64) {
+		w.BeginFrame(wire.FrameAsk)
+		w.AppendNumber(number)
+		w.AppendNumber(left.Milliseconds())
+		w.AppendRef(to)
+		if err := w.AppendMessage(cmd); err != nil {
+			w.UndoFrame()
 			p.answerCall(number, engine.Refuse(engine.Internal, nil), nil)
 			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
 			return
 		}
-		w.endFrame()
+		w.EndFrame()
 	})
 }
 
@@ -206,36 +207,36 @@ func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()
 	l := p.link
 	p.mu.Unlock()
-	return l != nil && l.queueFrame(func(w *writer) {
-		w.beginFrame(frameTell)
-		w.ref(to)
-		if err := w.message(cmd); err != nil {
-			w.undoFrame()
+	return l != nil && l.queueFrame(func(w *wire.Writer) {
+		w.BeginFrame(wire.FrameTell)
+		w.AppendRef(to)
+		if err := w.AppendMessage(cmd); err != nil {
+			w.UndoFrame()
 			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
 			return
 		}
-		w.endFrame()
+		w.EndFrame()
 	})
 }
 
 // askToYield makes the member let go of an actor whose stream we are about to claim.
 func (p *peer) askToYield(ctx context.Context, ref engine.Ref) error {
-	_, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
-		w.beginFrame(frameYield)
-		w.number(number)
-		w.ref(ref)
-		w.endFrame()
+	_, err := p.call(ctx, nil, nil, func(w *wire.Writer, number int64) {
+		w.BeginFrame(wire.FrameYield)
+		w.AppendNumber(number)
+		w.AppendRef(ref)
+		w.EndFrame()
 	})
 	return err
 }
 
 // followEvent makes the member send an event's facts from now on.
 func (p *peer) followEvent(ctx context.Context, event int64) error {
-	_, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
-		w.beginFrame(frameFollow)
-		w.number(number)
-		w.number(event)
-		w.endFrame()
+	_, err := p.call(ctx, nil, nil, func(w *wire.Writer, number int64) {
+		w.BeginFrame(wire.FrameFollow)
+		w.AppendNumber(number)
+		w.AppendNumber(event)
+		w.EndFrame()
 	})
 	return err
 }
@@ -244,26 +245,26 @@ func (p *peer) followEvent(ctx context.Context, event int64) error {
 // the facts of an event that this node follows. Facts are dropped if they come late: over a link that is no longer used,
 // or from a member that no longer has the event. Facts that can't be decoded, such as those of a newer node, end the
 // event's feed, so that its readers ask the actor again. It ignores frames that only a newer node knows.
-func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
+func (p *peer) handleFrame(from *link, kind byte, r *wire.Reader) error {
 	switch kind {
-	case frameReply:
+	case wire.FrameReply:
 		return p.readReply(r)
-	case frameCommitted:
-		p.n.heard.noteBatch(int32(r.number()), r.number()) //nolint:gosec // as it was sent
-	case framePositions:
-		number, all := r.number(), make(positions)
-		for r.err == nil && len(r.b) > 0 {
-			all[int32(r.number())] = r.number() //nolint:gosec // as it was sent
+	case wire.FrameCommitted:
+		p.n.heard.noteBatch(int32(r.Number()), r.Number()) //nolint:gosec // as it was sent
+	case wire.FramePositions:
+		number, all := r.Number(), make(positions)
+		for r.HasMore() {
+			all[int32(r.Number())] = r.Number() //nolint:gosec // as it was sent
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err() != nil {
+			return r.Err()
 		}
 		p.answerCall(number, all, nil)
-	case frameFacts:
-		record := journal.Record{Ref: r.ref(), Stream: r.number(), First: r.number(), Last: r.number()}
-		record.Bytes = r.bytes()
-		if r.err != nil {
-			return r.err
+	case wire.FrameFacts:
+		record := journal.Record{Ref: r.Ref(), Stream: r.Number(), First: r.Number(), Last: r.Number()}
+		record.Bytes = r.Bytes()
+		if r.Err() != nil {
+			return r.Err()
 		}
 		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) || !p.usesLink(from) {
 			return nil // the facts come late, from the event's former owner or over a former link
@@ -289,21 +290,21 @@ func (p *peer) usesLink(l *link) bool {
 
 // readReply hands the outcome of a call to its caller. A reply that this node cannot read is the
 // caller's error and not the link's: other calls use the same link.
-func (p *peer) readReply(r *reader) error {
-	number, outcome := r.number(), r.byte()
-	if r.err != nil {
-		return r.err
+func (p *peer) readReply(r *wire.Reader) error {
+	number, outcome := r.Number(), r.Byte()
+	if r.Err() != nil {
+		return r.Err()
 	}
 	var reply engine.Reply
 	var err error
 	switch outcome {
-	case outcomeReply:
-		reply, err = r.message()
-	case outcomeRefusal:
-		reply, err = r.refusal()
-	case outcomeMoved:
+	case wire.OutcomeReply:
+		reply, err = r.Message()
+	case wire.OutcomeRefusal:
+		reply, err = r.Refusal()
+	case wire.OutcomeMoved:
 		err = activation.ErrMoved
-	case outcomeDone:
+	case wire.OutcomeDone:
 	default:
 		err = activation.ErrUnavailable
 	}

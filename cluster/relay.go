@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"boxoffice/cluster/wire"
 	"boxoffice/persistence/members"
 )
 
@@ -82,7 +83,7 @@ func (n *Node) findRelays(to string) []members.Member {
 	var all []members.Member
 	for id, p := range n.peers.All() {
 		p.mu.Lock()
-		if id != to && p.link != nil && p.by == "" && p.link.revision >= revisionRelay {
+		if id != to && p.link != nil && p.by == "" && p.link.revision >= wire.RevisionRelay {
 			all = append(all, p.member)
 		}
 		p.mu.Unlock()

@@ -17,23 +17,23 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// wire is what lies between one node and another: a network that can lose all that goes in one
+// cable is what lies between one node and another: a network that can lose all that goes in one
 // direction. Then neither end is told of anything.
-type wire struct {
+type cable struct {
 	ln   net.Listener
 	to   string
 	wg   sync.WaitGroup
 	mu   sync.Mutex
-	cut  chan struct{} // closed when the wire is whole again; nil: it is whole
+	cut  chan struct{} // closed when the cable is whole again; nil: it is whole
 	all  []net.Conn
 	over bool
 }
 
-// newWire puts a wire before an address.
-func newWire(t *testing.T, to string) *wire {
+// newCable puts a cable before an address.
+func newCable(t *testing.T, to string) *cable {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	w := &wire{ln: ln, to: to}
+	w := &cable{ln: ln, to: to}
 	w.wg.Go(func() {
 		for {
 			near, err := ln.Accept()
@@ -62,7 +62,7 @@ func newWire(t *testing.T, to string) *wire {
 }
 
 // noteConns notes connections that are to be closed at the end; without any, it closes them all.
-func (w *wire) noteConns(conns ...net.Conn) bool {
+func (w *cable) noteConns(conns ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, conns...)
@@ -75,7 +75,7 @@ func (w *wire) noteConns(conns ...net.Conn) bool {
 	return !w.over
 }
 
-func (w *wire) pass(to, from net.Conn, forth bool) {
+func (w *cable) pass(to, from net.Conn, forth bool) {
 	defer func() { _ = to.Close() }()
 	buf := make([]byte, 1<<16)
 	for {
@@ -96,13 +96,13 @@ func (w *wire) pass(to, from net.Conn, forth bool) {
 	}
 }
 
-func (w *wire) lose() {
+func (w *cable) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = make(chan struct{})
 }
 
-func (w *wire) mend() {
+func (w *cable) mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cut != nil {
@@ -130,12 +130,12 @@ func TestTwoWhoCannotReachEachOther(t *testing.T) {
 
 func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 	p := newPartyWith(t, change, "a", "b", "c")
-	wires := map[string]*wire{"a": newWire(t, p.nodes["a"].member.Link), "b": newWire(t, p.nodes["b"].member.Link)}
-	for _, name := range p.names() { // a reaches b by a wire, and b reaches a by one
+	cables := map[string]*cable{"a": newCable(t, p.nodes["a"].member.Link), "b": newCable(t, p.nodes["b"].member.Link)}
+	for _, name := range p.names() { // a reaches b by a cable, and b reaches a by one
 		var list []members.Member
 		for _, other := range p.names() {
 			m := p.nodes[other].member
-			if w := wires[other]; w != nil && wires[name] != nil && name != other {
+			if w := cables[other]; w != nil && cables[name] != nil && name != other {
 				m.Link = w.ln.Addr().String()
 			}
 			list = append(list, m)
@@ -155,7 +155,7 @@ func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 	sell(1)
 	require.Zero(t, p.nodes["a"].Census().Relayed+p.nodes["b"].Census().Relayed)
 
-	for _, w := range wires {
+	for _, w := range cables {
 		w.lose()
 	}
 	began := time.Now()
@@ -180,7 +180,7 @@ func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 	}
 	require.Eventually(t, seen, time.Minute, time.Millisecond, "facts come by the third node")
 
-	for _, w := range wires {
+	for _, w := range cables {
 		w.mend()
 	}
 	var number atomic.Int64

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"sync"
+
+	"boxoffice/cluster/wire"
 )
 
 // positions are how far the journal had come: by writer, its last batch.
@@ -89,28 +91,28 @@ func (p *peer) findWritten(ctx context.Context, caller string) (positions, error
 	p.mu.Lock()
 	l := p.link
 	p.mu.Unlock()
-	if l != nil && l.revision < revisionWrote {
+	if l != nil && l.revision < wire.RevisionWrote {
 		return nil, nil
 	}
-	reply, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
-		w.beginFrame(frameWrote)
-		w.number(number)
-		w.text(caller)
-		w.endFrame()
+	reply, err := p.call(ctx, nil, nil, func(w *wire.Writer, number int64) {
+		w.BeginFrame(wire.FrameWrote)
+		w.AppendNumber(number)
+		w.AppendText(caller)
+		w.EndFrame()
 	})
 	at, _ := reply.(positions)
 	return at, err
 }
 
-// sendPositions answers frameWrote.
+// sendPositions answers wire.FrameWrote.
 func (in *inbound) sendPositions(number int64, at positions) {
-	in.queueFrame(func(w *writer) {
-		w.beginFrame(framePositions)
-		w.number(number)
+	in.queueFrame(func(w *wire.Writer) {
+		w.BeginFrame(wire.FramePositions)
+		w.AppendNumber(number)
 		for id, batch := range at {
-			w.number(int64(id))
-			w.number(batch)
+			w.AppendNumber(int64(id))
+			w.AppendNumber(batch)
 		}
-		w.endFrame()
+		w.EndFrame()
 	})
 }

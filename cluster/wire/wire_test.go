@@ -1,10 +1,8 @@
-package cluster
+package wire
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -36,7 +34,7 @@ func TestEveryCommandIsOnTheList(t *testing.T) {
 		listed[typeName(c)] = true
 	}
 	var found int
-	require.NoError(t, filepath.WalkDir("../engine", func(path string, _ os.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir("../../engine", func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -93,9 +91,9 @@ func TestMessagesCross(t *testing.T) {
 	for _, m := range messages {
 		v := reflect.New(reflect.TypeOf(m)).Elem()
 		fill(v, 1)
-		var w writer
-		require.NoError(t, w.message(v.Interface()))
-		got, err := (&reader{b: w.Bytes()}).message()
+		var w Writer
+		require.NoError(t, w.AppendMessage(v.Interface()))
+		got, err := NewReader(w.Bytes()).Message()
 		require.NoError(t, err, messageName(m))
 		require.Equal(t, v.Interface(), got, messageName(m))
 	}
@@ -103,9 +101,9 @@ func TestMessagesCross(t *testing.T) {
 		v := reflect.New(reflect.TypeOf(d)).Elem()
 		fill(v, 1)
 		want := &engine.Refusal{Code: engine.Conflict, Message: "no", Details: v.Interface(), Retry: 3}
-		var w writer
-		require.NoError(t, w.refusal(want))
-		got, err := (&reader{b: w.Bytes()}).refusal()
+		var w Writer
+		require.NoError(t, w.AppendRefusal(want))
+		got, err := NewReader(w.Bytes()).Refusal()
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -160,55 +158,55 @@ func TestGoldenFrames(t *testing.T) {
 	id := engine.NewID(42, []byte("0123456789"))
 	frames := []struct {
 		name  string
-		build func(w *writer) error
-		read  func(r *reader) (any, error)
+		build func(w *Writer) error
+		read  func(r *Reader) (any, error)
 		want  any
 	}{
-		{"ask", func(w *writer) error {
-			w.beginFrame(frameAsk)
-			w.number(7)
-			w.number(15_000)
-			w.ref(engine.EventRef(42))
-			return w.message(ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}})
-		}, func(r *reader) (any, error) {
-			require.EqualValues(t, 7, r.number())
-			require.EqualValues(t, 15_000, r.number())
-			require.Equal(t, engine.EventRef(42), r.ref())
-			return r.command()
+		{"ask", func(w *Writer) error {
+			w.BeginFrame(FrameAsk)
+			w.AppendNumber(7)
+			w.AppendNumber(15_000)
+			w.AppendRef(engine.EventRef(42))
+			return w.AppendMessage(ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}})
+		}, func(r *Reader) (any, error) {
+			require.EqualValues(t, 7, r.Number())
+			require.EqualValues(t, 15_000, r.Number())
+			require.Equal(t, engine.EventRef(42), r.Ref())
+			return r.Command()
 		}, ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}}},
-		{"tell", func(w *writer) error {
-			w.beginFrame(frameTell)
-			w.ref(engine.InventoryRef(42, 3))
-			return w.message(keeper.Commit{Claim: keeper.Claim{Order: id, Serial: 5}, Floor: 2})
-		}, func(r *reader) (any, error) {
-			require.Equal(t, engine.InventoryRef(42, 3), r.ref())
-			return r.command()
+		{"tell", func(w *Writer) error {
+			w.BeginFrame(FrameTell)
+			w.AppendRef(engine.InventoryRef(42, 3))
+			return w.AppendMessage(keeper.Commit{Claim: keeper.Claim{Order: id, Serial: 5}, Floor: 2})
+		}, func(r *Reader) (any, error) {
+			require.Equal(t, engine.InventoryRef(42, 3), r.Ref())
+			return r.Command()
 		}, keeper.Commit{Claim: keeper.Claim{Order: id, Serial: 5}, Floor: 2}},
-		{"reply", func(w *writer) error {
-			w.beginFrame(frameReply)
-			w.number(7)
-			_ = w.WriteByte(outcomeReply)
-			return w.message(&inventory.Record{Ref: engine.InventoryRef(42, 3), Sold: 4, Available: 6, Revision: 1})
-		}, func(r *reader) (any, error) {
-			require.EqualValues(t, 7, r.number())
-			require.Equal(t, outcomeReply, r.byte())
-			return r.message()
+		{"reply", func(w *Writer) error {
+			w.BeginFrame(FrameReply)
+			w.AppendNumber(7)
+			_ = w.WriteByte(OutcomeReply)
+			return w.AppendMessage(&inventory.Record{Ref: engine.InventoryRef(42, 3), Sold: 4, Available: 6, Revision: 1})
+		}, func(r *Reader) (any, error) {
+			require.EqualValues(t, 7, r.Number())
+			require.Equal(t, OutcomeReply, r.Byte())
+			return r.Message()
 		}, &inventory.Record{Ref: engine.InventoryRef(42, 3), Sold: 4, Available: 6, Revision: 1}},
-		{"refusal", func(w *writer) error {
-			w.beginFrame(frameReply)
-			w.number(7)
-			_ = w.WriteByte(outcomeRefusal)
-			return w.refusal(&engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}})
-		}, func(r *reader) (any, error) {
-			require.EqualValues(t, 7, r.number())
-			require.Equal(t, outcomeRefusal, r.byte())
-			return r.refusal()
+		{"refusal", func(w *Writer) error {
+			w.BeginFrame(FrameReply)
+			w.AppendNumber(7)
+			_ = w.WriteByte(OutcomeRefusal)
+			return w.AppendRefusal(&engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}})
+		}, func(r *Reader) (any, error) {
+			require.EqualValues(t, 7, r.Number())
+			require.Equal(t, OutcomeRefusal, r.Byte())
+			return r.Refusal()
 		}, &engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}}},
 	}
 	for _, f := range frames {
-		var w writer
+		var w Writer
 		require.NoError(t, f.build(&w))
-		w.endFrame()
+		w.EndFrame()
 		path := filepath.Join("testdata", f.name+".frame")
 		if *rewrite {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))
@@ -217,7 +215,7 @@ func TestGoldenFrames(t *testing.T) {
 		golden, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, golden, w.Bytes(), "%s is written in another way: older nodes must still understand it", f.name)
-		got, err := f.read(&reader{b: golden[5:]})
+		got, err := f.read(NewReader(golden[5:]))
 		require.NoError(t, err)
 		require.Equal(t, f.want, got)
 	}
@@ -226,46 +224,34 @@ func TestGoldenFrames(t *testing.T) {
 // A message that no node takes fails where it is encoded, by itself, and the frames beside it are sent.
 func TestTooLargeAMessage(t *testing.T) {
 	t.Parallel()
-	var w writer
-	w.beginFrame(framePing)
-	w.endFrame()
+	var w Writer
+	w.BeginFrame(FramePing)
+	w.EndFrame()
 	small := w.Len()
-	text := strings.Repeat("x", maxFrame)
-	w.beginFrame(frameTell)
-	w.ref(engine.EventRef(1))
-	require.ErrorIs(t, w.message(event.Move{To: text}), errLarge)
-	w.undoFrame()
-	w.beginFrame(frameReply)
-	require.ErrorIs(t, w.refusal(&engine.Refusal{Code: engine.Internal, Message: text}), errLarge)
-	w.undoFrame()
+	text := strings.Repeat("x", MaxFrame)
+	w.BeginFrame(FrameTell)
+	w.AppendRef(engine.EventRef(1))
+	require.ErrorIs(t, w.AppendMessage(event.Move{To: text}), errLarge)
+	w.UndoFrame()
+	w.BeginFrame(FrameReply)
+	require.ErrorIs(t, w.AppendRefusal(&engine.Refusal{Code: engine.Internal, Message: text}), errLarge)
+	w.UndoFrame()
 	require.Equal(t, small, w.Len())
-}
-
-// A stranger that announces a large hello gets no memory for it, and is not waited for.
-func TestTooLargeAHello(t *testing.T) {
-	t.Parallel()
-	near, far := net.Pipe()
-	defer far.Close()
-	go func() { _, _ = far.Write([]byte{0, 16, 0, 0, frameHello}) }() // announces 1 MB and sends nothing of it
-	l := newLink(near)
-	_, err := l.readHello(bufio.NewReader(near), "a", "")
-	require.ErrorIs(t, err, errFrame)
-	l.breakLink(err)
 }
 
 // What a newer node sends is refused by itself, or read as far as it is known.
 func TestNewerMessages(t *testing.T) {
 	t.Parallel()
-	var w writer
-	w.text("event.Juggle")
-	_, err := (&reader{b: w.Bytes()}).command()
+	var w Writer
+	w.AppendText("event.Juggle")
+	_, err := NewReader(w.Bytes()).Command()
 	require.ErrorContains(t, err, "event.Juggle")
 
-	w = writer{}
-	require.NoError(t, w.refusal(&engine.Refusal{Code: "NEWER", Details: struct {
+	w = Writer{}
+	require.NoError(t, w.AppendRefusal(&engine.Refusal{Code: "NEWER", Details: struct {
 		Much int `json:"much"`
 	}{3}}))
-	r, err := (&reader{b: w.Bytes()}).refusal()
+	r, err := NewReader(w.Bytes()).Refusal()
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"much": uint64(3)}, r.Details)
 }
@@ -278,14 +264,14 @@ func FuzzFrames(f *testing.F) {
 		f.Add(b[5:])
 	}
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		for _, read := range []func(r *reader){
-			func(r *reader) { r.number(); r.number(); r.ref(); _, _ = r.command() },
-			func(r *reader) { r.ref(); _, _ = r.command() },
-			func(r *reader) { r.number(); r.byte(); _, _ = r.message() },
-			func(r *reader) { r.number(); r.byte(); _, _ = r.refusal() },
-			func(r *reader) { r.ref(); r.number(); r.bytes(); r.text() },
+		for _, read := range []func(r *Reader){
+			func(r *Reader) { r.Number(); r.Number(); r.Ref(); _, _ = r.Command() },
+			func(r *Reader) { r.Ref(); _, _ = r.Command() },
+			func(r *Reader) { r.Number(); r.Byte(); _, _ = r.Message() },
+			func(r *Reader) { r.Number(); r.Byte(); _, _ = r.Refusal() },
+			func(r *Reader) { r.Ref(); r.Number(); r.Bytes(); r.Text() },
 		} {
-			read(&reader{b: slices.Clone(b)})
+			read(NewReader(slices.Clone(b)))
 		}
 	})
 }
