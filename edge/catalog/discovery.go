@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -55,11 +56,11 @@ func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Disc
 
 // readPlace reads a cursor of discovery. Without one it returns the zero place, which is before the first event.
 func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
-	limits := []int64{route.LastMoment, math.MaxInt64}
+	limits := []int64{cursors.LastMoment, math.MaxInt64}
 	if ranked {
 		limits = append(limits, math.MaxInt64)
 	}
-	after, err := route.ReadCursor(cursor, limits...)
+	after, err := cursors.Read(cursor, limits...)
 	if err != nil || after == nil {
 		return readmodel.Place{}, err
 	}
@@ -76,9 +77,9 @@ func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
 // start at the same time.
 func placeCursor(p readmodel.Place, ranked bool) *string {
 	if ranked {
-		return route.CursorOf(p.At, p.Number, p.Rank)
+		return cursors.Of(p.At, p.Number, p.Rank)
 	}
-	return route.CursorOf(p.At, p.Number)
+	return cursors.Of(p.At, p.Number)
 }
 
 // discover makes a page of discovery with at most limit cards. The cache gives the page to many callers, so none of

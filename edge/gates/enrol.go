@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -163,7 +164,7 @@ func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.E
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
+	before, err := cursors.ReadNumber(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.E
 		}
 	}
 	return api.PageOf(len(keys), in.Limit, func(i int) *api.EnrolledGate { return views[i] },
-		func(last int) *string { return route.CursorOf(keys[last].ID) }), nil
+		func(last int) *string { return cursors.Of(keys[last].ID) }), nil
 }
 
 // searchesGuests reports whether a gate's key may search for guests.

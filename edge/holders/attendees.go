@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -23,7 +24,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	if err != nil {
 		return nil, err
 	}
-	keys, err := route.ReadCursor(in.Cursor, math.MaxInt32)
+	keys, err := cursors.Read(in.Cursor, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	out := &api.List[api.Attendee]{Items: make([]api.Attendee, 0, len(list))}
 	if len(list) > in.Limit {
 		list = list[:in.Limit]
-		out.NextCursor = route.CursorOf(int64(list[in.Limit-1].Serial))
+		out.NextCursor = cursors.Of(int64(list[in.Limit-1].Serial))
 	}
 	for i := range list {
 		v, err := h.attendeeView(c.Context, &list[i], c.Now)

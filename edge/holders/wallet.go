@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -18,7 +19,7 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
 	}
-	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64, math.MaxInt32)
+	keys, err := cursors.Read(in.Cursor, cursors.LastMoment, math.MaxInt64, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	if len(list) > in.Limit {
 		list = list[:in.Limit]
 		last := &list[in.Limit-1]
-		out.NextCursor = route.CursorOf(last.IssuedAt, last.Event, int64(last.Serial))
+		out.NextCursor = cursors.Of(last.IssuedAt, last.Event, int64(last.Serial))
 	}
 	out.Items, err = h.heldViews(c, list)
 	return out, err

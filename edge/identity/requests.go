@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/requestlog"
@@ -24,7 +25,7 @@ func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[
 	}
 	return api.PageOf(len(entries), in.Limit, func(i int) api.LoggedRequest { return requestView(&entries[i]) }, func(last int) *string {
 		place := entries[last].Place()
-		return route.CursorOf(place.At, place.Number)
+		return cursors.Of(place.At, place.Number)
 	}), nil
 }
 
@@ -58,7 +59,7 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 	}
 	// A cursor has microseconds and the entry's number. The two limits refuse forged cursors that the table's
 	// columns cannot hold.
-	cursor, err := route.ReadCursor(in.Cursor, route.LastMoment*1000, math.MaxInt64)
+	cursor, err := cursors.Read(in.Cursor, cursors.LastMoment*1000, math.MaxInt64)
 	if cursor != nil {
 		f.Before = &requestlog.Place{At: cursor[0], Number: cursor[1]}
 	}

@@ -2,6 +2,7 @@ package money
 
 import (
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
@@ -12,7 +13,7 @@ func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[ap
 		return nil, err
 	}
 	if in.Cursor != "" { // there is never a second page, so no cursor is valid
-		return nil, route.Invalid(route.NotACursor("cursor"))
+		return nil, cursors.Invalid("cursor")
 	}
 	return &api.List[api.Payout]{Items: []api.Payout{}}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -44,7 +45,7 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 			return nil, err
 		}
 	}
-	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
+	keys, err := cursors.Read(in.Cursor, cursors.LastMoment, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	}
 	if len(list) > in.Limit {
 		last := &list[in.Limit-1]
-		out.NextCursor = route.CursorOf(last.CreatedAt, last.Ref.ID)
+		out.NextCursor = cursors.Of(last.CreatedAt, last.Ref.ID)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/route"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/publicfacts"
@@ -39,7 +40,7 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	page, err := h.Facts.Feed(c.Context, q)
 	switch {
 	case errors.Is(err, publicfacts.ErrCursor):
-		return nil, route.Invalid(route.NotACursor("after"))
+		return nil, cursors.Invalid("after")
 	// A program that has been away for too long must learn that it has missed facts,
 	// instead of going on as if it had not.
 	case errors.Is(err, publicfacts.ErrPruned):
@@ -49,7 +50,7 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	case err != nil:
 		return nil, err
 	}
-	out := &api.Facts{Items: make([]api.Fact, len(page.Facts)), Cursor: *route.CursorOf(page.End.XID, page.End.Position)}
+	out := &api.Facts{Items: make([]api.Fact, len(page.Facts)), Cursor: *cursors.Of(page.End.XID, page.End.Position)}
 	for i := range page.Facts {
 		out.Items[i] = webhook.Body(&page.Facts[i])
 	}
@@ -69,7 +70,7 @@ func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (p
 	if cursor == fromNow {
 		return h.Facts.End(ctx, org)
 	}
-	at, err := route.ReadCursorAt("after", cursor, math.MaxInt64, math.MaxInt64)
+	at, err := cursors.ReadParameter("after", cursor, math.MaxInt64, math.MaxInt64)
 	if err != nil || at == nil {
 		return publicfacts.Cursor{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -42,7 +43,7 @@ func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.Lis
 			return nil, err
 		}
 	}
-	if f.After, err = route.ReadNumberCursor(in.Cursor); err != nil {
+	if f.After, err = cursors.ReadNumber(in.Cursor); err != nil {
 		return nil, err
 	}
 	list, err := h.Attendees.Customers(c.Context, f)

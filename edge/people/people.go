@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
@@ -74,5 +75,5 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 // number returns the number of a row, which the cursor of the next page names.
 func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
 	return api.PageOf(len(list), limit, func(i int) View { return show(&list[i]) },
-		func(last int) *string { return route.CursorOf(number(&list[last])) })
+		func(last int) *string { return cursors.Of(number(&list[last])) })
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -127,7 +128,7 @@ const firstBefore = math.MaxInt64
 // readBefore reads the cursor of a list of numbered rows, the newest first. Without a cursor it returns
 // firstBefore.
 func readBefore(cursor string) (int64, error) {
-	after, err := route.ReadNumberCursor(cursor)
+	after, err := cursors.ReadNumber(cursor)
 	if after == 0 {
 		after = firstBefore
 	}

@@ -8,6 +8,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -130,10 +131,10 @@ func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[ap
 }
 
 // refundList shows a page of refunds, the newest first. Several refunds may have the same time in milliseconds, so a
-// cursor has that time and the number of its refunds that were shown (route.MomentCursor).
+// cursor has that time and the number of its refunds that were shown (cursors.OfMoment).
 func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
 	var err error
-	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
+	if f.BeforeAt, f.Skip, err = cursors.ReadMoment(page.Cursor); err != nil {
 		return nil, err
 	}
 	f.Limit = page.Limit + 1
@@ -144,7 +145,7 @@ func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.
 	show := func(i int) api.Refund { return *h.refundView(&found[i].Order, found[i].Position) }
 	return api.PageOf(len(found), page.Limit, show, func(last int) *string {
 		moment := func(r *readmodel.AskedRefund) int64 { return r.At }
-		return route.MomentCursor(found[:last+1], moment, f.BeforeAt, f.Skip)
+		return cursors.OfMoment(found[:last+1], moment, f.BeforeAt, f.Skip)
 	}), nil
 }
 

@@ -3,6 +3,7 @@ package sales
 import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -35,7 +36,7 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 		return nil, err
 	}
 	f.Asked = orders.Ask(h.Secrets, in.Q, f.Events)
-	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(in.Cursor); err != nil {
+	if f.BeforeAt, f.Skip, err = cursors.ReadMoment(in.Cursor); err != nil {
 		return nil, err
 	}
 	found, err := h.Read.OrganizationOrders(c.Context, f)
@@ -52,7 +53,7 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	}
 	if len(found) > in.Limit {
 		moment := func(o *order.Order) int64 { return o.CreatedAt }
-		out.NextCursor = route.MomentCursor(found[:in.Limit], moment, f.BeforeAt, f.Skip)
+		out.NextCursor = cursors.OfMoment(found[:in.Limit], moment, f.BeforeAt, f.Skip)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/cursors"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
@@ -131,7 +132,7 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	after, err := route.ReadNumberCursor(in.Cursor)
+	after, err := cursors.ReadNumber(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	out := &api.List[api.WaitlistEntry]{Items: make([]api.WaitlistEntry, 0, len(list))}
 	if len(list) > in.Limit {
 		list = list[:in.Limit]
-		out.NextCursor = route.CursorOf(int64(list[in.Limit-1].Entry.Number)) //nolint:gosec // counts
+		out.NextCursor = cursors.Of(int64(list[in.Limit-1].Entry.Number)) //nolint:gosec // counts
 	}
 	for i := range list {
 		out.Items = append(out.Items, *view.WaitlistEntry(&list[i], h.Known.PublicID(number)))
