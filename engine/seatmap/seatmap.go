@@ -26,8 +26,8 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/pace"
 	"boxoffice/engine/paged"
-	"boxoffice/engine/seatmap/pace"
 )
 
 // These are the limits of commands and of what is remembered.

@@ -2,7 +2,7 @@ package seatmap
 
 import (
 	"boxoffice/engine"
-	"boxoffice/engine/seatmap/pace"
+	"boxoffice/engine/pace"
 )
 
 // Another holder name costs nothing, so a cap for each holder would not prevent somebody from holding the whole map

@@ -141,7 +141,7 @@ func (p *Pace) VisitSlots(visit func(network uint64, began, seats int64)) {
 // Check returns an error unless the lists of networks agree, and are within their limit.
 func (p *Pace) Check() error {
 	if p.order.Len() != len(p.by) || len(p.by) > maxNetworks {
-		return fmt.Errorf("seatmap: %d networks are remembered, %d in order", len(p.by), p.order.Len())
+		return fmt.Errorf("pace: %d networks are remembered, %d in order", len(p.by), p.order.Len())
 	}
 	return nil
 }
