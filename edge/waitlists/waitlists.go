@@ -81,10 +81,11 @@ func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEnt
 	if err != nil {
 		return nil, err
 	}
-	// The answer shows what this request has sent, also if the entry was there before it with another
-	// name.
-	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
-	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
+	// The answer shows what this request has sent, also if the entry was there before it with another name. Requests that
+	// come at once for one entry share the reply, so this one changes a copy.
+	own := *r
+	own.Entry.Email, own.Entry.Name = cmd.Email, cmd.Name
+	return view.WaitlistEntry(&own, h.Known.PublicID(cmd.ID.Event())), nil
 }
 
 // joinLife is how long the mailed link of askToWait may be used.
