@@ -105,11 +105,12 @@ func (t *tournament) runRace(ctx context.Context, r *Race, from int, rng *rand.R
 	}
 	// second is written by one of the acts and read after all of them have ended.
 	second := false
+	code := 1 + rng.IntN(2) // drawn before the acts begin, because they run beside what atOnce draws
 	t.atOnce(ctx, rng,
 		func() { t.claimTicket(ctx, r, from, firstFriend, first) },
 		func() { t.revokeOffer(ctx, r, from+1) },
 		func() { second = t.offerTicket(ctx, r, from+2, secondFriend) },
-		func() { t.showCode(ctx, r, from+3, buyerHolds, 1+rng.IntN(2), false) },
+		func() { t.showCode(ctx, r, from+3, buyerHolds, code, false) },
 		func() { t.showCode(ctx, r, from+4, buyerHolds, typed, false) },
 	)
 	if second {
