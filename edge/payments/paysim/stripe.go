@@ -53,15 +53,15 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 		run := t.run
 		t.run = func() reply {
 			r := run()
-			collapse(r.body, "", expansions(ctx))
+			collapseObjects(r.body, "", listExpansions(ctx))
 			return r
 		}
 		s.perform(ctx, t, operationNames[op]+"/"+t.about)
 	}
 }
 
-// expansions returns the paths of the objects that a call asks for, such as payment_intent.latest_charge.
-func expansions(ctx *fasthttp.RequestCtx) (paths []string) {
+// listExpansions returns the paths of the objects that a call asks for, such as payment_intent.latest_charge.
+func listExpansions(ctx *fasthttp.RequestCtx) (paths []string) {
 	for _, args := range []*fasthttp.Args{ctx.QueryArgs(), ctx.PostArgs()} {
 		for _, path := range args.PeekMulti("expand[]") {
 			paths = append(paths, string(path))
@@ -70,10 +70,10 @@ func expansions(ctx *fasthttp.RequestCtx) (paths []string) {
 	return paths
 }
 
-// collapse replaces each object that has an id, and that lies within a body, by its id, unless one of the paths
+// collapseObjects replaces each object that has an id, and that lies within a body, by its id, unless one of the paths
 // leads to it or through it. at is the path of the body itself, with a dot behind it. Stripe's answers and events have
 // such objects only where they were asked for.
-func collapse(body any, at string, paths []string) {
+func collapseObjects(body any, at string, paths []string) {
 	switch body := body.(type) {
 	case map[string]any:
 		for name, value := range body {
@@ -84,11 +84,11 @@ func collapse(body any, at string, paths []string) {
 				body[name] = id
 				continue
 			}
-			collapse(value, path+".", paths)
+			collapseObjects(value, path+".", paths)
 		}
 	case []map[string]any:
 		for _, one := range body {
-			collapse(one, at, paths)
+			collapseObjects(one, at, paths)
 		}
 	}
 }
@@ -311,7 +311,7 @@ func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	} else {
 		object = s.sessionBody(d.of, s.cfg.Now())
 	}
-	collapse(object, "", nil)
+	collapseObjects(object, "", nil)
 	return map[string]any{
 		"id": id, "object": "event", "type": d.event, "livemode": false, "created": d.of.Created.Unix(), "data": map[string]any{"object": object},
 	}
