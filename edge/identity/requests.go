@@ -87,8 +87,8 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 	}
 }
 
-// noFailure is the answer for an id of which nothing is kept: a request that succeeded, that failed more than a day
-// ago, or that was not kept (see server.failureOf), or no request at all.
+// noFailure is the answer for an id with which nothing is kept. The request succeeded, failed more than a day ago, or was
+// not kept (server.failureOf); or no request had this id.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
 // getFailedRequest shows the headers and bodies of one failed request. Their secrets were hidden before they were

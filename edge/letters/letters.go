@@ -98,7 +98,7 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 // pointless.
 func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
-	// Who reads a letter without To, and in which language, is found with its order (writeOrder).
+	// A letter without To is for the reader of its order, whose language writeOrder finds.
 	if l.To != "" {
 		var err error
 		if to.Language, err = h.languageOf(ctx, l.To, l.Language); err != nil {

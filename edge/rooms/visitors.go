@@ -47,7 +47,7 @@ func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error
 	return v, err
 }
 
-// findRoom returns an event's room. For an event without one it returns a room of which isOpened is false.
+// findRoom returns an event's room. If the event has none, it returns a room that is not open (isOpened).
 func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	if !h.hasRoom(number) {
 		return newRoom(&queue.Record{Phase: queue.NoRoom.String()}), nil

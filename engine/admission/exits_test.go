@@ -174,8 +174,8 @@ func TestUndoPassages(t *testing.T) {
 	require.Equal(t, engine.NotCheckedIn, d.Reply.(*engine.Refusal).Code)
 }
 
-// TestScanAfterTheEnd scans tickets at a node whose clock is behind that of the node which noted their end or the
-// event's: what has ended admits nobody. A device that reports a scan from before the end is believed.
+// TestScanAfterTheEnd scans tickets after they or their event have ended. The node's clock is behind that of the node
+// which noted the end, and still nobody is admitted. A device that reports a scan from before the end is believed.
 func TestScanAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	at := counting.DoorsAt
