@@ -450,7 +450,8 @@ func (w *world) venueRequests() map[string]func() request {
 func (w *world) seatRequests() map[string]func() request {
 	const buyer = "suite-holder"
 	withMap := func(event string) (string, string) {
-		w.Own("PUT", "/organizer/events/"+event+"/seating", nodetest.Object{"venueMapId": w.venueID}).Is(200, "")
+		// A hold must not run out while the suite waits for a slow machine.
+		w.Own("PUT", "/organizer/events/"+event+"/seating", nodetest.Object{"venueMapId": w.venueID, "holdTtlSeconds": 3600}).Is(200, "")
 		return "id", event
 	}
 	seated := func(param string) (r request, ticketType string) {
