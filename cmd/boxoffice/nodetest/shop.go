@@ -202,7 +202,8 @@ func (s *Shop) Available(event string, ticketType int) string {
 }
 
 // Window sets how long an event's orders may stay unpaid. It goes past the API, which allows no
-// time that is short enough for a test to wait.
+// time that is short enough for a test to wait. A test that does something with an order in that time needs
+// some seconds, because a request may take half a second on a busy machine.
 func (s *Shop) Window(eventID string, d time.Duration) {
 	s.T.Helper()
 	id, err := engine.ParseID(eventID)

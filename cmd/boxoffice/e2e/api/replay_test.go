@@ -92,6 +92,7 @@ func TestReplayedExpiredAndRefunded(t *testing.T) {
 	s.Closed(unpaid.id)
 	require.Equal(t, "expired", s.Order(unpaid.id, unpaid.token).Str("status"))
 	unpaid.same("after expiry, and never paid")
+	s.Window(eventID, 3*time.Second)
 	o := repeat(s, t, nodetest.OrderBody("ada@example.org", ids[0], 2))
 	url := s.ShortCheckout(o.id, o.token)
 	reference := s.Order(o.id, o.token).Str("payments.0.reference")

@@ -245,7 +245,7 @@ func TestLateMoney(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
 	eventID, ids := s.OnSale(nodetest.TypeBody(20, 4))
-	s.Window(eventID, 1500*time.Millisecond)
+	s.Window(eventID, 4*time.Second)
 	type order struct{ id, token, url, reference string }
 	begin := func(email string) order {
 		id, token := s.Place(email, ids[0], 1)
@@ -388,7 +388,7 @@ func TestAttemptsEnd(t *testing.T) {
 	t.Log("an order all of whose attempts failed has failed when its window closes")
 	modes(s, "")
 	eventID, ids := s.OnSale(nodetest.TypeBody(25, 100))
-	s.Window(eventID, time.Second)
+	s.Window(eventID, 3*time.Second)
 	id, token = s.Place("bob@example.org", ids[0], 1)
 	s.Settle(s.ShortCheckout(id, token), "failed")
 	require.Equal(t, "failed", s.Verify(id, token).Is(200, "").Str("payments.0.status"))

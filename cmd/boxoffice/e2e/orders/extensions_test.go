@@ -65,7 +65,7 @@ func TestExtendedOrderEnds(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
 	event, ids := s.OnSale(nodetest.TypeBody(20, 2))
-	s.Window(event, 2*time.Second)
+	s.Window(event, 3*time.Second)
 	id, token := s.Place(ada, ids[0], 2)
 	longer := expiry(t, s.Call("POST", "/orders/"+id+"/extend", nodetest.Object{"token": token}).Is(200, ""))
 	s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ids[0], 1)).Is(409, "TICKET_SOLD_OUT")

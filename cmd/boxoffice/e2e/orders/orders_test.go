@@ -476,7 +476,7 @@ func TestOrderExpires(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
 	event, ids := s.OnSale(nodetest.TypeBody(25, 3))
-	s.Window(event, 300*time.Millisecond)
+	s.Window(event, 3*time.Second)
 	id, token := s.Place("ada@example.org", ids[0], 3)
 	require.Equal(t, "0", s.Available(event, 0))
 	s.Becomes("expired", s.Status(id, token))

@@ -72,7 +72,7 @@ func TestFacts(t *testing.T) {
 	s.Settle(pay.Str("authorizationUrl")+"?paysim=short=625", "success")
 	require.Equal(t, "processing", s.Verify(gone, goneToken).Is(200, "").Str("status"))
 	s.Call("POST", "/orders/"+gone+"/cancel", nodetest.Object{"token": goneToken}).Is(200, "")
-	s.Window(event, 1500*time.Millisecond)
+	s.Window(event, 3*time.Second)
 	expired, expiredToken := place("expired@example.org", 1)
 	s.Becomes("expired", s.Status(expired, expiredToken))
 	failed, failedToken := place("failed@example.org", 1)

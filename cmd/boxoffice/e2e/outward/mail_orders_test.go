@@ -201,7 +201,7 @@ func TestOrderNews(t *testing.T) {
 	require.Contains(t, s.Mail(t, "eve@example.org", "order_cancelled", began).Text, "is cancelled")
 
 	t.Log("money that comes late")
-	s.Window(event, 300*time.Millisecond)
+	s.Window(event, 3*time.Second)
 	id, token = s.Place("late@example.org", ids[0], 2)
 	url := s.ShortCheckout(id, token)
 	reference := s.Order(id, token).Str("payments.0.reference")
