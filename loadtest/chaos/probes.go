@@ -15,12 +15,12 @@ import (
 
 // probesPerEvent is how many probes of one event may wait for an answer while its recovery is
 // measured. In a planned move, a probe is sent every pauseEvery. All events together get one probe
-// every probeShare. Otherwise the probes of a thousand events would be the very load that they
-// measure.
+// every probeShare, from the first one on. Otherwise the probes of a thousand events would be the very load
+// that they measure.
 const (
 	probesPerEvent = 6
 	pauseEvery     = 50 * time.Millisecond
-	probeShare     = time.Millisecond
+	probeShare     = 2 * time.Millisecond
 )
 
 // measureRecovery measures for each event the time from a moment until an order that was placed
@@ -33,7 +33,8 @@ func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.
 	return err
 }
 
-// timeFirstWrites returns the times that measureRecovery measures, the shortest first.
+// timeFirstWrites returns the times that measureRecovery measures, the shortest first. Of many events, the time of a
+// later one includes the time until it is probed first.
 func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events []*rush.Sale, but ...*rig.Member) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
@@ -44,6 +45,7 @@ func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events 
 	var all sync.WaitGroup
 	for i, h := range events {
 		all.Go(func() {
+			rig.Wait(ctx, time.Duration(i)*probeShare)
 			once := func(ctx context.Context) bool { return c.PlaceProbe(ctx, svc, c.typeOf(h, probeType)) }
 			if c.ProbeUntilAcknowledged(ctx, pause, probesPerEvent, once) != nil {
 				errs[i] = fmt.Errorf("event %s took no write for %v", h.EventID, time.Since(since).Round(time.Millisecond))
