@@ -62,10 +62,15 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 		} `json:"user"`
 	}
 	o := &Organizer{svc: svc, from: from, Email: "organizer-" + uuid.NewString() + "@load.test", Password: uuid.NewString()}
-	err := o.Post(ctx, "/auth/register", map[string]string{
+	register := map[string]string{
 		"email": o.Email, "password": o.Password,
 		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
-	}, &session)
+	}
+	a := o.repeat(ctx, "POST", "/auth/register", register, &session)
+	err := setUpError("POST", "/auth/register", a)
+	if a.Code == "EMAIL_TAKEN" { // by an earlier try, whose answer was lost: nobody else has the address
+		err = o.Post(ctx, "/auth/login", map[string]string{"email": o.Email, "password": o.Password}, &session)
+	}
 	o.Bearer = session.AccessToken
 	// A new account has one organization.
 	for _, org := range session.User.Organizations {
@@ -136,19 +141,29 @@ func (o *Organizer) Post(ctx context.Context, path string, body, out any) error 
 	return o.Send(ctx, "POST", path, body, out)
 }
 
-// Send is Post with any method. All tries have the same key.
+// Send is Post with any method.
 func (o *Organizer) Send(ctx context.Context, method, path string, body, out any) error {
+	return setUpError(method, path, o.repeat(ctx, method, path, body, out))
+}
+
+// setUpError returns nil if a request of the set-up was carried out.
+func setUpError(method, path string, a client.Answer) error {
+	if a.OK() {
+		return nil
+	}
+	return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+}
+
+// repeat sends a request until it has a definite answer, and returns that. All tries have the same key.
+func (o *Organizer) repeat(ctx context.Context, method, path string, body, out any) client.Answer {
 	c := client.Call{Method: method, Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
 	if body != nil {
 		c.Body = Encode(body)
 	}
 	for deadline := time.Now().Add(setUpTime); ; {
 		a := o.svc.Do(ctx, o.from, c, out)
-		switch {
-		case a.OK():
-			return nil
-		case !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil:
-			return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+		if a.OK() || !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
+			return a
 		}
 		rig.Wait(ctx, max(a.RetryAfter, FirstPause))
 	}

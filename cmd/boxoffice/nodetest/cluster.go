@@ -24,10 +24,10 @@ func (h *House) Through(s *Shop) *House {
 	return &c
 }
 
-// Patient sends a request until the answer is not 503, at most for 30 s. Passwords are hashed at
+// Patient sends a request until the answer is not 503, at most for two minutes. Passwords are hashed at
 // low priority, and other tests keep the machine busy.
 func (s *Shop) Patient(method, path string, body any, headers ...string) Answer {
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		a := s.Call(method, path, body, headers...)
 		if a.Status != 503 || time.Now().After(deadline) {
 			return a
