@@ -46,6 +46,7 @@ const (
 // image waits for a large one that has not begun. Any goroutine may call its methods.
 type Maker struct {
 	program string
+	within  time.Duration // makeTime, except in tests
 	budget  *limit.Table
 	scale   float64
 
@@ -65,7 +66,7 @@ type turn struct {
 // NewMaker makes a maker whose workers are processes of the program at that path. scale multiplies
 // RuleMegapixels.
 func NewMaker(program string, scale float64) *Maker {
-	return &Maker{program: program, budget: limit.New(budgetSize), scale: scale, busy: make(map[int64]bool)}
+	return &Maker{program: program, within: makeTime, budget: limit.New(budgetSize), scale: scale, busy: make(map[int64]bool)}
 }
 
 // Made is what a worker answers: the sizes that it has written into the folder, by the
@@ -164,11 +165,12 @@ func (m *Maker) endTurn(org int64) {
 const exitOurFault = 1
 
 // run makes the sizes in a worker process, and kills the process after makeTime. If the process
-// takes too long, is killed by a limit, crashes or answers that it refuses the image, run blames the image and refuses
-// it with UNSUPPORTED_FILE_TYPE. If ctx ends while the worker runs, run returns the error of ctx. If the process
-// cannot be started, fails by our fault (such as a full disk) or writes no answer, run returns an error too.
+// computes for too long, is killed by a limit, crashes or answers that it refuses the image, run blames the image and
+// refuses it with UNSUPPORTED_FILE_TYPE. If ctx ends while the worker runs, run returns the error of ctx. If the machine
+// was too busy for the process, run returns context.DeadlineExceeded. If the process cannot be started, fails by our
+// fault (such as a full disk) or writes no answer, run returns an error too.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
-	within, cancel := context.WithTimeout(ctx, makeTime)
+	within, cancel := context.WithTimeout(ctx, m.within)
 	defer cancel()
 	cmd := exec.CommandContext(within, m.program, Command, mediaType, path, folder) //nolint:gosec // ourselves
 	cmd.Env = []string{}                                                            // the worker must not get the node's secrets
@@ -179,6 +181,9 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 			return nil, ctx.Err()
 		}
 		if within.Err() != nil {
+			if s := cmd.ProcessState; s == nil || s.UserTime()+s.SystemTime() < m.within/2 { // it waited for a processor
+				return nil, within.Err()
+			}
 			return nil, refuseImage("takes too long to decode")
 		}
 		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() != exitOurFault {

@@ -194,6 +194,19 @@ func TestFaultThatIsNotTheImages(t *testing.T) {
 	require.Empty(t, codeOf(err))
 }
 
+// TestBusyMachine has a worker that gets no processor until its time is over: that says nothing of the image.
+func TestBusyMachine(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "worker")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nkill -STOP $$\n"), 0o700)) //nolint:gosec // it is started
+	in := filepath.Join(t.TempDir(), "in")
+	require.NoError(t, os.WriteFile(in, asPNG(t, halves(20, 20)), 0o600))
+	m := images.NewMaker(program, 1)
+	m.LimitTime(time.Second)
+	_, err := m.Make(t.Context(), 1, time.Now(), "image/png", in, t.TempDir())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
 // claims is a PNG whose header claims a size, and that ends before its pixels.
 func claims(t *testing.T, width, height int) string {
 	t.Helper()
