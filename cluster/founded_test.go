@@ -199,9 +199,12 @@ func TestARepeatedPlaceDoesNotOvertakeItsRefusal(t *testing.T) {
 	ask(t, n, engine.EventRef(eventNo), event.Update{Details: details, Revision: book.Revision})
 	ann, bob := place(1, 1), place(2, 1)
 	ask(t, n, engine.EventRef(eventNo), ann)
+	// An entry counts for a moment after its reply is out.
+	require.Eventually(t, func() bool { return j.Backlog() == 0 }, time.Minute, time.Millisecond)
 
 	lock, err := pool.Begin(t.Context())
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) }) // or the pool waits for it, if the test fails
 	_, err = lock.Exec(t.Context(), `LOCK TABLE journal IN EXCLUSIVE MODE`)
 	require.NoError(t, err)
 	var wg sync.WaitGroup
