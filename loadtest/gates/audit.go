@@ -217,8 +217,8 @@ func (e *evening) checkInside(ctx context.Context, stats *counters, admissions m
 // compareStrollers checks, for each holder who went out and came in again, that the manifest and
 // the devices agree whether the holder is inside. It leaves out the holders whose ways the service
 // may have put in another order (isSure). If more than half are left out, the run has proven
-// nothing, and that is a finding; on a machine so slow that a scan takes longer than a quarter of clockError,
-// it is only noted. The slowest scan bounds how wrong a device's clock may be, because a device sets
+// nothing, and that is a finding; on a machine so slow that a scan takes longer than clockError, it
+// is only noted. The slowest scan bounds how wrong a device's clock may be, because a device sets
 // its clock by the answers of the service.
 func (e *evening) compareStrollers(c *report.Check, letters map[string]string) {
 	slowest, strollers := time.Duration(e.online.Max())*time.Microsecond, int64(0)
@@ -239,7 +239,7 @@ func (e *evening) compareStrollers(c *report.Check, letters map[string]string) {
 		return
 	}
 	few := fmt.Sprintf("only %d of %d who stroll had ways in a sure order: the slowest scan took %s", c.Checked, strollers, slowest)
-	if slowest > clockError/4 {
+	if slowest > clockError {
 		c.Note = few
 	} else {
 		c.Found("%s", few)

@@ -74,6 +74,11 @@ type visit struct {
 	other  bool    // somebody else shows the ticket first
 	out    bool    // the holder goes out
 	how    how
+
+	// A person is at one gate at a time: the visit waits for the end of after, and over is closed at its own end.
+	// Both are nil but for who strolls.
+	after <-chan struct{}
+	over  chan struct{}
 }
 
 // how is the way in which a code is shown: as a QR code on a phone, typed in, or as the short door
@@ -180,7 +185,7 @@ func (e *evening) plan() {
 			come(elsewhere, second)
 		case share < e.cfg.Copied+e.cfg.Refunded+e.cfg.Passed+e.cfg.Strolls:
 			h.kind = strolls
-			e.planStroll(h, i, at, come)
+			e.planStroll(&v, i, come)
 		}
 		// The refund, or the passing on, comes at a moment before the holder's visit.
 		if h.kind == refunded || h.kind == passed {
@@ -200,14 +205,18 @@ func (e *evening) plan() {
 	}
 }
 
-// planStroll plans the ways of a holder who came in at a time, at the first device: out, in again,
+// planStroll plans the ways of a holder who comes in with a visit to the first device: out, in again,
 // and up to two more. Each way is at another device than the one before, because a device takes a
-// code that it has just let through for the same person, and would not count the way.
-func (e *evening) planStroll(h *holder, first int, at time.Duration, come func(int, visit)) {
+// code that it has just let through for the same person, and would not count the way. Devices that wait
+// for a person cannot wait for each other, because each way is planned later than the one before.
+func (e *evening) planStroll(in *visit, first int, come func(int, visit)) {
 	step, others := e.cfg.Duration/40, e.random.Perm(len(e.devices)-1)
+	in.over = make(chan struct{})
+	before := *in
 	for i := range 2 + e.random.IntN(3) {
-		at += step + time.Duration(e.random.Float64()*float64(step))
-		come((first+1+others[i%len(others)])%len(e.devices), visit{at: at, holder: h, out: i%2 == 0, how: typed})
+		at := before.at + step + time.Duration(e.random.Float64()*float64(step))
+		before = visit{at: at, holder: in.holder, out: i%2 == 0, how: typed, after: before.over, over: make(chan struct{})}
+		come((first+1+others[i%len(others)])%len(e.devices), before)
 	}
 }
 
@@ -288,19 +297,33 @@ func (e *evening) work(ctx context.Context, d *device) {
 	for i := range d.visits {
 		v := &d.visits[i]
 		rig.Wait(ctx, time.Until(e.began.Add(v.at)))
+		if v.after != nil {
+			select {
+			case <-v.after:
+			case <-ctx.Done():
+			}
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		code := e.codeOf(ctx, v)
-		if code == "" {
-			continue // nobody has claimed the ticket
+		e.scan(ctx, d, v)
+		if v.over != nil {
+			close(v.over)
 		}
-		// The device's state before the scan decides into which histogram the time goes: an offline
-		// device asks nobody, and so its times are others.
-		online, asked := d.Online(), time.Now()
-		says, err := d.Scan(ctx, code, v.out)
-		e.note(d, v, code, says, err, online, asked)
 	}
+}
+
+// scan has a device scan what a person shows, and notes the verdict.
+func (e *evening) scan(ctx context.Context, d *device, v *visit) {
+	code := e.codeOf(ctx, v)
+	if code == "" {
+		return // nobody has claimed the ticket
+	}
+	// The device's state before the scan decides into which histogram the time goes: an offline
+	// device asks nobody, and so its times are others.
+	online, asked := d.Online(), time.Now()
+	says, err := d.Scan(ctx, code, v.out)
+	e.note(d, v, code, says, err, online, asked)
 }
 
 // codeOf returns what a person shows, or "" if the person has nothing to show. Codes of no ticket
