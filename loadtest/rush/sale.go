@@ -66,7 +66,7 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 		"email": o.Email, "password": o.Password,
 		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
 	}
-	a := o.repeat(ctx, "POST", "/auth/register", register, &session)
+	a := o.sendUntilAnswered(ctx, "POST", "/auth/register", register, &session)
 	err := setUpError("POST", "/auth/register", a)
 	if a.Code == "EMAIL_TAKEN" { // by an earlier try, whose answer was lost: nobody else has the address
 		err = o.Post(ctx, "/auth/login", map[string]string{"email": o.Email, "password": o.Password}, &session)
@@ -143,7 +143,7 @@ func (o *Organizer) Post(ctx context.Context, path string, body, out any) error 
 
 // Send is Post with any method.
 func (o *Organizer) Send(ctx context.Context, method, path string, body, out any) error {
-	return setUpError(method, path, o.repeat(ctx, method, path, body, out))
+	return setUpError(method, path, o.sendUntilAnswered(ctx, method, path, body, out))
 }
 
 // setUpError returns nil if a request of the set-up was carried out.
@@ -154,15 +154,15 @@ func setUpError(method, path string, a client.Answer) error {
 	return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
 }
 
-// repeat sends a request until it has a definite answer, and returns that. All tries have the same key.
-func (o *Organizer) repeat(ctx context.Context, method, path string, body, out any) client.Answer {
+// sendUntilAnswered sends a request until it has a definite answer, and returns that. All tries have the same key.
+func (o *Organizer) sendUntilAnswered(ctx context.Context, method, path string, body, out any) client.Answer {
 	c := client.Call{Method: method, Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
 	if body != nil {
 		c.Body = Encode(body)
 	}
 	for deadline := time.Now().Add(setUpTime); ; {
 		a := o.svc.Do(ctx, o.from, c, out)
-		if a.OK() || !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
+		if !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
 			return a
 		}
 		rig.Wait(ctx, max(a.RetryAfter, FirstPause))
