@@ -31,7 +31,7 @@ const (
 	IssueFormat    = "format"   // not in the named format, or not storable text
 	IssueDecimals  = "decimals" // more decimal places than money has
 
-	IssueUnsupported = "unsupported" // not supported here, or not yet
+	IssueUnsupported = "unsupported" // not supported here
 )
 
 // CurrencyIssues returns an issue at path if code is none of the currencies in which this installation sells

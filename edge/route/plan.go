@@ -34,9 +34,9 @@ import (
 //
 // Strings, booleans, integers, float64, time.Time, Money and named types of
 // these are scalars. A JSON field may also be a struct, a slice, a pointer (nil
-// when absent or null) or an Opt of any of these; a NotYet field declares a
-// member that is refused; a parameter may be a slice of scalars; jsontext.Value
-// takes free-form JSON (maxLength in bytes). A member that is null counts as absent, unless it is an Opt.
+// when absent or null) or an Opt of any of these; a parameter may be a slice of
+// scalars; jsontext.Value takes free-form JSON (maxLength in bytes). A member that
+// is null counts as absent, unless it is an Opt.
 //
 // A path parameter that has a format other than name is sent unencoded; any other path
 // parameter takes any text, percent-encoded (see PathParam).
@@ -109,10 +109,6 @@ func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []
 			continue
 		}
 		where := fmt.Sprintf("%v.%s", t, f.Name)
-		if f.Type == notYetType {
-			body.addNotYet(where, f, at)
-			continue
-		}
 		switch key := BindingTag(f); key {
 		case "json":
 			body.add(c, where, f, at)
@@ -222,12 +218,7 @@ func (c *compiler) compileMembers(o *object, t reflect.Type, index []int) {
 			c.compileMembers(o, f.Type, at)
 			continue
 		}
-		where := fmt.Sprintf("%v.%s", t, f.Name)
-		if f.Type == notYetType {
-			o.addNotYet(where, f, at)
-			continue
-		}
-		o.add(c, where, f, at)
+		o.add(c, fmt.Sprintf("%v.%s", t, f.Name), f, at)
 	}
 }
 

@@ -197,9 +197,6 @@ func (w *world) hostile(in reflect.Type) nodetest.Object {
 	for _, name := range slices.Concat(memberNames(in), lineNames(in)) {
 		delete(all, name)
 	}
-	for _, name := range withheldNames(in) {
-		delete(all, name)
-	}
 	return all
 }
 
@@ -210,26 +207,6 @@ func lineNames(in reflect.Type) []string {
 		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
 			names = append(names, memberNames(f.Type.Elem())...)
 		}
-	}
-	return names
-}
-
-// withheldNames are the members, of a request and its lines, that are refused by
-// name until they are built.
-func withheldNames(t reflect.Type) []string {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
-		return nil
-	}
-	var names []string
-	for f := range t.Fields() {
-		if f.Type == reflect.TypeFor[route.NotYet]() {
-			names = append(names, f.Tag.Get("name"))
-			continue
-		}
-		names = append(names, withheldNames(f.Type)...)
 	}
 	return names
 }
