@@ -123,7 +123,7 @@ func (w *world) unproven(op *route.Op, r request, c *credentials) []attempt {
 	return all
 }
 
-// verdict is what somebody's credential comes to by the specification: a status
+// verdict is what somebody's credential comes to by the declaration of the operation: a status
 // and a code, or nothing for a success.
 func (h *holder) verdict(op *route.Op, r *request) (want string, details any) {
 	personal := op.Auth.Has(route.User) && !op.Auth.Has(route.Member)
@@ -224,7 +224,7 @@ func (w *world) swaps(op *route.Op, r request) []attempt {
 			swapped := r.swapped(param, id)
 			for _, a := range w.entitled(op, swapped) {
 				a.name, a.want = fmt.Sprintf("%s of %s %s", what, param, a.name), []string{"404", "400 VALIDATION_ERROR"}
-				if kind == kindLesson { // the specification has a code of its own
+				if kind == kindLesson { // a lesson has a code of its own
 					a.want = []string{"400 INVALID_LESSON_INDEX", "404"}
 				}
 				if strings.HasPrefix(what, "another's") {

@@ -88,10 +88,9 @@ func (w *world) misplaced() map[string]string {
 func (w *world) forged() map[string]string {
 	w.T.Helper()
 	claims := nodetest.Object(nodetest.ClaimsOf(w.T, w.Token))
-	header := nodetest.Object{"alg": "EdDSA", "typ": "at+jwt", "kid": "k1"}
-	first, second := w.Secrets().SigningKey(1), w.Secrets().SigningKey(2)
+	second := w.Secrets().SigningKey(2)
 	ours := func(headers, changes nodetest.Object) string {
-		return w.forge(nodetest.With(header, headers), nodetest.With(claims, changes), func(b []byte) []byte { return ed25519.Sign(first, b) })
+		return w.forgeOurs(headers, nodetest.With(claims, changes))
 	}
 	require.Equal(w.T, 200, w.Works(ours(nil, nil)), "but for what is wrong with them, these are good")
 	now := time.Now()
@@ -110,8 +109,8 @@ func (w *world) forged() map[string]string {
 		"typ JWT":          ours(nodetest.Object{"typ": "JWT"}, nil), "no typ": ours(nodetest.Object{"typ": nodetest.Absent}, nil), "typ in another case": ours(nodetest.Object{"typ": "AT+JWT"}, nil),
 		"no kid": ours(nodetest.Object{"kid": nodetest.Absent}, nil), "other kid": ours(nodetest.Object{"kid": "k2"}, nil), "kid 0": ours(nodetest.Object{"kid": "k0"}, nil), "kid spelled otherwise": ours(nodetest.Object{"kid": "k01"}, nil),
 		"kid of a path": ours(nodetest.Object{"kid": "../../dev/null"}, nil), "kid of a statement": ours(nodetest.Object{"kid": "k1' OR '1'='1"}, nil), "kid of a number": ours(nodetest.Object{"kid": 1}, nil),
-		"key that is not live": w.forge(nodetest.With(header, nodetest.Object{"kid": "k2"}), claims, func(b []byte) []byte { return ed25519.Sign(second, b) }),
-		"signed by another":    w.forge(header, claims, func(b []byte) []byte { return ed25519.Sign(second, b) }),
+		"key that is not live": w.forge(nodetest.With(ourHeader, nodetest.Object{"kid": "k2"}), claims, func(b []byte) []byte { return ed25519.Sign(second, b) }),
+		"signed by another":    w.forge(ourHeader, claims, func(b []byte) []byte { return ed25519.Sign(second, b) }),
 		"no signature":         parts[0] + "." + parts[1] + ".", "two parts": parts[0] + "." + parts[1], "four parts": w.Token + ".x",
 		"signature cut": w.Token[:len(w.Token)-10], "signature flipped": parts[0] + "." + parts[1] + "." + string(flipped), "signature of another token": parts[0] + "." + parts[1] + "." + strings.Split(w.stranger.Token, ".")[2],
 		"tampered": parts[0] + "." + part(nodetest.Encode(w.T, nodetest.With(claims, nodetest.Object{"sub": "1", "admin": true}))) + "." + parts[2],
@@ -167,6 +166,16 @@ func (w *world) confused(claims nodetest.Object) map[string]string {
 	sign("its own key in the header", nodetest.Object{"alg": "EdDSA", "jwk": jwk}, func(b []byte) []byte { return ed25519.Sign(stranger, b) })
 	sign("its own key by address", nodetest.Object{"alg": "EdDSA", "jku": w.URL + "/jwks.json"}, func(b []byte) []byte { return ed25519.Sign(stranger, b) })
 	return all
+}
+
+// ourHeader is that of the service's access tokens.
+var ourHeader = nodetest.Object{"alg": "EdDSA", "typ": "at+jwt", "kid": "k1"}
+
+// forgeOurs makes an access token that is signed as the service signs its own, with a header that is changed.
+func (w *world) forgeOurs(changes, claims nodetest.Object) string {
+	w.T.Helper()
+	key := w.Secrets().SigningKey(1)
+	return w.forge(nodetest.With(ourHeader, changes), claims, func(b []byte) []byte { return ed25519.Sign(key, b) })
 }
 
 // forge makes a JWT by hand: no library of ours has a say in it.

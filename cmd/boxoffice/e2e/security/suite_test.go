@@ -25,7 +25,7 @@ import (
 // The security suite: every operation of the route table, with every credential
 // that must not do, ids of others, and fields that are nobody's to set. What it
 // tries is derived from a row's credentials and scopes; a row that is added needs
-// a request that is granted (suite_requests_test.go), and nothing else.
+// a request that is granted (requests_*_test.go), and nothing else.
 //
 // TestSecurity does it in three steps. All that must be refused is tried at once,
 // and the database and the mail are compared before and after: not a row, fact or

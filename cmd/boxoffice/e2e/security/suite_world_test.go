@@ -102,7 +102,18 @@ func openWorld(t testing.TB, changes ...func(*node.Config)) *world {
 	})...)
 	s.Own("GET", "/users/me", nil).Is(200, "")
 	root := s.Patient("POST", "/auth/login", nodetest.Object{"email": rootEmail, "password": "correct horse"}).Is(200, "").Str("accessToken")
-	return &world{tenant: newTenant(s), stranger: newTenant(s.Register(strangerEmail)), root: s.As(root), count: new(atomic.Int64), mailRoom: new(string)}
+	w := &world{tenant: newTenant(s), stranger: newTenant(s.Register(strangerEmail)), root: s.As(root), count: new(atomic.Int64), mailRoom: new(string)}
+	for _, own := range []*nodetest.Shop{w.Shop, w.stranger.Shop, w.root} {
+		own.Token = w.prolong(own.Token)
+	}
+	return w
+}
+
+// prolong returns a token of the same session that outlasts the suite. The access tokens of the service end after
+// 15 minutes, and the refused attempts may take longer on a busy machine.
+func (w *world) prolong(token string) string {
+	w.T.Helper()
+	return w.forgeOurs(nil, nodetest.With(nodetest.Object(nodetest.ClaimsOf(w.T, token)), nodetest.Object{"exp": time.Now().Add(3 * time.Hour).Unix()}))
 }
 
 // in is the world for a subtest.
@@ -137,7 +148,9 @@ func (w *world) person(email string) nodetest.Answer {
 }
 
 // guest is somebody new, signed in.
-func (w *world) guest() *nodetest.Shop { return w.As(w.person(w.email()).Str("accessToken")) }
+func (w *world) guest() *nodetest.Shop {
+	return w.As(w.prolong(w.person(w.email()).Str("accessToken")))
+}
 
 // resetToken is what a password may be set with for somebody who is registered.
 func (w *world) resetToken(email string) string {
@@ -167,7 +180,7 @@ func (w *world) staff(role string) (id string, own *nodetest.Shop) {
 	w.T.Helper()
 	email := w.email()
 	id = w.Invite(email, role)
-	return id, w.As(w.person(email).Str("accessToken"))
+	return id, w.As(w.prolong(w.person(email).Str("accessToken")))
 }
 
 // holder is somebody with a credential that is in order.
