@@ -133,7 +133,7 @@ func (p *party) crash(name string) {
 // from asks from a node until there is an answer other than that there is none.
 func (p *party) from(name string, to engine.Ref, cmd engine.Command) engine.Reply {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		r, err := p.nodes[name].Ask(p.t.Context(), to, cmd)
 		if err == nil {
 			return r
@@ -270,7 +270,7 @@ func TestActorsMoveUnderLoad(t *testing.T) {
 	require.Positive(t, c.Actors())
 	c.member.Leaving = true
 	p.tell()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, c.Drained(ctx))
 	require.True(t, enough())
@@ -293,7 +293,7 @@ func TestActorsMoveUnderLoad(t *testing.T) {
 
 // assertGrows waits for something that others do.
 func assertGrows(done func() bool) bool {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if done() {
 			return true
 		}

@@ -137,7 +137,7 @@ func (w *world) nodeOn(j *persisttest.Memory) *cluster.Node {
 
 func stop(t testing.TB, n *cluster.Node, j *persisttest.Memory) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	require.NoError(t, n.Stop(ctx))
 	require.NoError(t, j.Stop(ctx))
@@ -254,7 +254,7 @@ func TestACrashForgetsOnlyWhatWasNotAcknowledged(t *testing.T) {
 	onSale(t, n, 500, 5)
 	o := ask(t, n, engine.EventRef(eventNo), place(1, 3)).(*ledger.OrderReply).Order
 	j.Crash()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = n.Stop(ctx) // its journal is gone: nothing can be put away in order
 

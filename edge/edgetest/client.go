@@ -65,7 +65,7 @@ func Start(t testing.TB, cfg server.Config, ln net.Listener) *server.Server {
 	require.NoError(t, err)
 	server.Start(ln)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		require.NoError(t, server.Stop(ctx))
 	})

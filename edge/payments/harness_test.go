@@ -129,7 +129,7 @@ func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
 	require.NoError(t, err)
 	sim.Start(ln)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, sim.Stop(ctx))
 	})

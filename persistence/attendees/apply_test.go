@@ -22,7 +22,7 @@ func TestCatchUpEnds(t *testing.T) {
 INSERT INTO tickets (event_id, type_id, order_id, serial, status) SELECT 1, 1, gen_random_uuid(), n, 0 FROM generate_series(1, 500) n`
 	_, err := pool.Exec(t.Context(), tickets)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, attendees.New(pool, nil, nil).CatchUp(ctx, 1))
 }

@@ -23,7 +23,7 @@ import (
 var small = map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB", "min_wal_size": "32MB"}
 
 const (
-	startWithin  = 30 * time.Second
+	startWithin  = 2 * time.Minute
 	returnWithin = time.Minute // after any kill -9, on a machine that has other things to do
 )
 

@@ -37,11 +37,11 @@ func TestAFollowerFailsAgain(t *testing.T) {
 			defer close(ended)
 			f.run(ctx)
 		}()
-		require.Eventually(t, func() bool { return f.stopped() == 1 }, 30*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return f.stopped() == 1 }, time.Minute, 5*time.Millisecond)
 		cancel()
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			require.FailNow(t, "the follower does not end")
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Shop) AwaitFacts(want map[string]int, only ...string) []Object {
 	require.EventuallyWithT(s.T, func(c *assert.CollectT) {
 		facts, _ = s.Feed("", query)
 		require.Equal(c, want, FactTypes(facts))
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	return facts
 }
 

@@ -36,7 +36,7 @@ func start(t testing.TB, cfg paysim.Config) *paysim.Sim {
 	require.NoError(t, err)
 	sim.Start(ln)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, sim.Stop(ctx))
 	})

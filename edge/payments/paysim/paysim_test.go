@@ -399,7 +399,7 @@ func TestStop(t *testing.T) {
 			failed <- err
 		}()
 		require.Eventually(t, func() bool { return sim.Stats().Calls["transactions"] == 1 }, time.Minute, time.Millisecond)
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, sim.Stop(ctx))
 		require.Error(t, <-failed)

@@ -132,7 +132,7 @@ func TestAudience(t *testing.T) {
 	c, err := viewers.Gather(viewers.Config{Host: host, Path: "/", Viewers: 300, Slow: 20, PerAddress: 10, Seats: names})
 	require.NoError(t, err)
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	require.NoError(t, c.Joined(ctx))
 	change := func(seat int) {

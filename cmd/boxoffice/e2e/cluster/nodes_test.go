@@ -47,7 +47,7 @@ func settles(t *testing.T, nodes ...*nodetest.Shop) {
 // surely is own, again and again while a busy machine answers 503.
 func surely(s *nodetest.Shop, method, path string, body any, status int) nodetest.Answer {
 	s.T.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		a := s.Own(method, path, body)
 		if a.Status != http.StatusServiceUnavailable || time.Now().After(deadline) {
 			return a.Is(status, "")
@@ -131,7 +131,7 @@ func (r *rush) buy(ticketType string) {
 		return
 	}
 	key := uuid.NewString()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, r.url()+"/orders", bytes.NewReader(body))
 		if err != nil {
 			r.other.Store(err.Error(), true)

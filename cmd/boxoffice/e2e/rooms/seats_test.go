@@ -70,7 +70,7 @@ func TestLiveSeats(t *testing.T) {
 	t.Parallel()
 	h := nodetest.SeatedIn(nodetest.Open(t))
 	h.Hold(nodetest.AdaHolds, "stalls-B-1", "stalls-B-2").Is(200, "")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", h.URL+h.Path+"seats/live", nil)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestBestSeats(t *testing.T) {
 	h.Call("POST", h.Path+"seats/best-available", nodetest.Object{"holder": nodetest.BobHolds, "quantity": 11, "adjacent": true}).Is(409, "TICKET_SOLD_OUT")
 }
 
-// TestSeatingIsRefused goes through the tables of errors of the specification.
+// TestSeatingIsRefused asks for what an event without seats, a map, a hold or an order does not allow.
 func TestSeatingIsRefused(t *testing.T) {
 	t.Parallel()
 	h := nodetest.SeatedIn(nodetest.Open(t))
@@ -179,7 +179,7 @@ func TestStadium(t *testing.T) {
 	t.Logf("the first answer about 70,000 seats after a restart took %s", time.Since(began).Round(time.Millisecond))
 	require.Len(t, s.Call("GET", public+"seatmap", nil).Is(200, "").Data("seats"), 70_000)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+public+"seats/live", nil)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 // watchGates opens a stream, and returns what reads its next snapshot.
 func watchGates(s *nodetest.Shop, path string, header string) (status int, next func() nodetest.Object) {
 	s.T.Helper()
-	ctx, cancel := context.WithTimeout(s.T.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.T.Context(), time.Minute)
 	s.T.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
 	require.NoError(s.T, err)
