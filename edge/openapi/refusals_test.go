@@ -130,8 +130,8 @@ func TestRealTable(t *testing.T) {
 //go:embed testdata/endpoints.tsv
 var endpoints string
 
-// Every operation of the specification stands in the document, whatever its parameters
-// are called, and streams if it does so there.
+// TestSpecifiedEndpoints finds each of these operations in the document, whatever its parameters are called,
+// and finds that it streams if it has to.
 func TestSpecifiedEndpoints(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadTable(t, new(edge.Areas).Routes())

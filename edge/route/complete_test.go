@@ -141,7 +141,7 @@ func taking[In any]() route.Handler {
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	require.Len(t, route.AllScopes.Names(), 13, "those of the specification")
+	require.Len(t, route.AllScopes.Names(), 13, "docs/api-keys.md lists them")
 	require.Equal(t, route.AllScopes, route.ScopesOf(route.AllScopes.Names()))
 	require.Equal(t, route.EventsRead|route.CheckinWrite, route.ScopesOf([]string{"checkin:write", "events:read", "nonsense"}))
 	require.Zero(t, route.ScopesOf([]string{"manage", "*"}), "no key may manage")

@@ -60,7 +60,7 @@ func (a Auth) String() string {
 // Rate limits).
 type Tier string
 
-// The tiers of the specification.
+// These are the tiers.
 const (
 	TierPublic   Tier = "public"   // public reads
 	TierAuth     Tier = "auth"     // login, register, code requests

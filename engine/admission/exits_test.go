@@ -174,8 +174,9 @@ func TestUndoPassages(t *testing.T) {
 	require.Equal(t, engine.NotCheckedIn, d.Reply.(*engine.Refusal).Code)
 }
 
-// TestScanAfterTheEnd scans tickets after they or their event have ended. The node's clock is behind that of the node
-// which noted the end, and still nobody is admitted. A device that reports a scan from before the end is believed.
+// TestScanAfterTheEnd scans a refunded ticket, and tickets of an event that was cancelled or is over. The clock of the
+// node that scans is behind the clock of the node that noted the end, and still nobody is admitted. A device that reports
+// a scan from before the end is believed.
 func TestScanAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	at := counting.DoorsAt
