@@ -346,24 +346,37 @@ func exchangeRaw(t *testing.T, s *nodetest.Shop, what string, raw []byte) (statu
 	}
 }
 
-// holdUpload begins an upload, sends half of it and keeps the connection open.
-func holdUpload(t *testing.T, s *nodetest.Shop, credential, address string) (c net.Conn, end func() int) {
+// holdUpload begins an upload, and goes on with it as steadily as a body must come in, until end is called. end returns
+// the status of the answer.
+func holdUpload(t *testing.T, s *nodetest.Shop, credential, address string) (end func() int) {
 	t.Helper()
-	whole := form("\r\n--" + border + "--\r\n")
-	head := fmt.Sprintf("POST /api/v1%s HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nX-Forwarded-For: %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n",
-		filesPath, credential, address, border, len(whole))
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Config().Listen)
+	body, feed := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+filesPath, body) // in chunks
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() }) // the node may have closed it
-	_, err = c.Write([]byte(head + whole[:len(whole)/2]))
-	require.NoError(t, err)
-	return c, func() int {
-		_, err := c.Write([]byte(whole[len(whole)/2:]))
-		require.NoError(t, err)
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		return res.StatusCode
+	req.Header.Set("Authorization", credential)
+	req.Header.Set("X-Forwarded-For", address)
+	req.Header.Set("Content-Type", "multipart/form-data; boundary="+border)
+	answers := make(chan posted, 1)
+	go func() { answers <- post(req) }()
+	ends := make(chan struct{})
+	go func() {
+		defer feed.Close() //nolint:errcheck // it has none
+		_, err := io.WriteString(feed, form(""))
+		for more := time.Tick(200 * time.Millisecond); err == nil; {
+			select {
+			case <-more:
+				_, err = io.WriteString(feed, text)
+			case <-ends:
+				_, _ = io.WriteString(feed, "\r\n--"+border+"--\r\n")
+				return
+			}
+		}
+	}()
+	return func() int {
+		close(ends)
+		a := <-answers
+		require.NoError(t, a.err)
+		return a.status
 	}
 }
 
@@ -388,8 +401,7 @@ func TestUploadsAtOnce(t *testing.T) {
 	var ends []func() int
 	begin := func(credential, address string) {
 		t.Helper()
-		_, end := holdUpload(t, s, credential, address)
-		ends = append(ends, end)
+		ends = append(ends, holdUpload(t, s, credential, address))
 		s.Becomes(fmt.Sprint(len(ends)), func() string { return fmt.Sprint(len(s.Spooled())) })
 	}
 	for i := range perNode / perCredential {
@@ -520,6 +532,11 @@ func postFile(ctx context.Context, s *nodetest.Shop, u nodetest.Upload, path str
 	bearer := s.Bearer()
 	req.Header.Set("Content-Type", media)
 	req.Header.Set(bearer[0], bearer[1])
+	return post(req)
+}
+
+// post sends a request, and reads the answer to its end.
+func post(req *http.Request) posted {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return posted{err: err}
