@@ -69,7 +69,7 @@ func TestExtremes(t *testing.T) {
 		s.renew(op)
 	}
 
-	before := w.stillFor(toldWithin)
+	before := w.rest()
 	s.sendAll(wrong, s.refuse)
 	rapid.Check(t, func(rt *rapid.T) {
 		for range batch {
