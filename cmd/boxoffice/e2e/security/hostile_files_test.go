@@ -360,7 +360,7 @@ func holdUpload(t *testing.T, s *nodetest.Shop, credential, address string) (end
 	go func() { answers <- post(req) }()
 	ends := make(chan struct{})
 	go func() {
-		defer feed.Close() //nolint:errcheck // it has none
+		defer feed.Close()
 		_, err := io.WriteString(feed, form(""))
 		for more := time.Tick(200 * time.Millisecond); err == nil; {
 			select {
