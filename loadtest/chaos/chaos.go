@@ -65,7 +65,7 @@ type Config struct {
 
 // overrun bounds a run whose injuries take longer than planned, as a multiple of the planned
 // duration.
-const overrun = 3
+const overrun = 10
 
 // rush returns the configuration of the buyers. They buy during all injuries.
 func (c *Config) rush() rush.Config {
