@@ -45,7 +45,7 @@ cluster: build ## three nodes, their Postgres and a balancer on this machine; CL
 
 test: bin/gotestsum ## all tests, on a real Postgres; what this machine lacked a program for stands at the end
 	@mkdir -p out && rm -f out/reruns
-	bin/gotestsum --format=pkgname --jsonfile=out/tests.json $(RERUN) --packages="$(LONGEST) ./..." -- -timeout 30m $(TEST_FLAGS)
+	bin/gotestsum --format=pkgname --jsonfile=out/tests.json $(RERUN) --packages="$(LONGEST) ./..." -- -timeout 90m $(TEST_FLAGS)
 
 race: ## all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
