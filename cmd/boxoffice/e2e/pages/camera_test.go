@@ -33,7 +33,19 @@ const drawnCamera = `
 		return canvas.captureStream();
 	};`
 
-// TestCamera admits by a camera where the browser reads no QR codes (make pages).
+// heardAudio keeps what plays sounds, and whether it has.
+const heardAudio = `
+	window.players = [];
+	AudioContext = class extends AudioContext {
+		constructor() {
+			super();
+			players.push(this);
+			this.onstatechange = () => { this.played ||= this.state === "running"; };
+		}
+	};`
+
+// TestCamera admits by a camera where the browser reads no QR codes (make pages). It is heard, and what plays the sounds
+// sleeps between them.
 func TestCamera(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t).Register("steward@example.org")
@@ -44,7 +56,7 @@ func TestCamera(t *testing.T) {
 	code, err := qr.Encode(s.Order(id, token).Str("tickets.0.qr"), qr.M)
 	require.NoError(t, err)
 	picture := "data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())
-	b.do("Page.addScriptToEvaluateOnNewDocument", params{"source": fmt.Sprintf(drawnCamera, picture)})
+	b.do("Page.addScriptToEvaluateOnNewDocument", params{"source": fmt.Sprintf(drawnCamera, picture) + heardAudio})
 	b.load(page)
 	b.fill("#email", "steward@example.org")
 	b.fill("#password", "correct horse")
@@ -58,5 +70,6 @@ func TestCamera(t *testing.T) {
 	b.until(`!document.querySelector(".verdict")`) // it goes by itself, and the same code counts again
 	b.step("sees", "video:not([hidden])")
 	b.awaitVerdict(".verdict.bad", held)
+	b.until(`players.length === 1 && players[0].played && players[0].state === "suspended"`)
 	b.faultless()
 }
