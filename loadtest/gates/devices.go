@@ -306,15 +306,15 @@ func (e *evening) work(ctx context.Context, d *device) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.scan(ctx, d, v)
+		e.scanVisit(ctx, d, v)
 		if v.over != nil {
 			close(v.over)
 		}
 	}
 }
 
-// scan has a device scan what a person shows, and notes the verdict.
-func (e *evening) scan(ctx context.Context, d *device, v *visit) {
+// scanVisit has a device scan what a person shows, and notes the verdict.
+func (e *evening) scanVisit(ctx context.Context, d *device, v *visit) {
 	code := e.codeOf(ctx, v)
 	if code == "" {
 		return // nobody has claimed the ticket

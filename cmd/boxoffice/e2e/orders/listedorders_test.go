@@ -29,7 +29,8 @@ func TestListedOrders(t *testing.T) {
 		require.Len(t, found.Get("data.items"), 1, q)
 	}
 	at := func(d time.Duration) string { return made.Add(d).Format(time.RFC3339) }
-	day := func(d time.Duration) string { return made.Add(d).UTC().Format(time.DateOnly) } // bob's may be of the day before
+	// Bob's order may have been made on the day before, if it was just before midnight.
+	day := func(d time.Duration) string { return made.Add(d).UTC().Format(time.DateOnly) }
 	for _, c := range []struct {
 		name, value string
 		orders      int

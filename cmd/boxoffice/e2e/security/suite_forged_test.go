@@ -168,7 +168,7 @@ func (w *world) confused(claims nodetest.Object) map[string]string {
 	return all
 }
 
-// ourHeader is that of the service's access tokens.
+// ourHeader is the header of the service's access tokens.
 var ourHeader = nodetest.Object{"alg": "EdDSA", "typ": "at+jwt", "kid": "k1"}
 
 // forgeOurs makes an access token that is signed as the service signs its own, with a header that is changed.
