@@ -84,17 +84,26 @@ type indigestible struct{ error }
 
 func (i indigestible) Unwrap() error { return i.error }
 
-// unusable is an error after which the database connection can't be used any more, because a panic left it in the
-// middle of a request. Another attempt on a new connection gets further: the Digester remembers which facts caused
-// the panic.
+// unusable is an error after which the database connection can't be used any more, because the facts left it in the
+// middle of a request (isUnusable). Another attempt on a new connection gets further: the Digester remembers which
+// facts did that.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// isUnusable reports whether a failed attempt has left the connection unusable.
+// isUnusable reports whether the facts of a failed attempt have left the connection in the middle of a request, by a
+// panic or by a value of a batch that can't be encoded. The database is not to blame then.
 func isUnusable(tx pgx.Tx, err error) bool {
 	_, panicked := errors.AsType[*panics.Error](err)
-	return panicked && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
+	return (panicked || isUnencodable(err)) && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
+}
+
+// isUnencodable reports whether pgx could not encode a value of a batch. If pgx had sent earlier queries of the batch,
+// it closes the connection, as it does in an outage. Its error is of one type for that and for queries that could not
+// be prepared, which may be an outage; only the text tells them apart.
+func isUnencodable(err error) bool {
+	batch, ok := errors.AsType[pgx.ErrPreprocessingBatch](err)
+	return ok && strings.HasPrefix(batch.Error(), "error preprocessing batch (build)")
 }
 
 // carefully marks the context of a transaction that is made for the second time.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -108,6 +109,14 @@ func panicsIn(queue func(*pgx.Batch) *pgx.QueuedQuery) func(context.Context, pgx
 	}
 }
 
+// encodesTooMuch sends a batch whose second query has a value that is too large for its type.
+func encodesTooMuch(ctx context.Context, tx pgx.Tx) error {
+	b := &pgx.Batch{}
+	b.Queue(`SELECT $1::int4`, int64(1))
+	b.Queue(`SELECT $1::int4`, int64(math.MaxUint32))
+	return tx.SendBatch(ctx, b).Close()
+}
+
 func (s *stage) asides() []follower.Aside {
 	s.t.Helper()
 	list, err := follower.Asides(s.t.Context(), s.pool, follower.Selection{}, 1000)
@@ -129,7 +138,8 @@ func TestSetAside(t *testing.T) {
 		"data":        fails(`SELECT '300000-01-01'::timestamptz`),
 		"unique":      fails(`INSERT INTO followers VALUES ('a', 1, 1), ('a', 1, 1)`),
 		"limit":       fails(`SELECT repeat('x', 2000000000)`),
-		// It leaves the connection in the middle of a request, of no use to anybody.
+		// The ways from here on leave the connection in the middle of a request, of no use to anybody.
+		"value in a batch": encodesTooMuch,
 		"panic in a batch": panicsIn(func(b *pgx.Batch) *pgx.QueuedQuery { return b.Queue(`SELECT 1`) }),
 		"panic in a long batch": panicsIn(func(b *pgx.Batch) *pgx.QueuedQuery {
 			b.Queue(`SELECT 1`)
