@@ -2,6 +2,7 @@ package refunds
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -71,18 +72,17 @@ func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 }
 
 // refundEvents works on up to refundRuns of the runs that are not finished: a batch of orders for each, so that a
-// large event does not hold up the others.
+// large event does not hold up the others. If one run fails, the others go on.
 func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	runs, err := w.Runs.Open(ctx, refundRuns)
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for i := range runs {
-		if err := w.refundSome(ctx, &runs[i], now); err != nil {
-			return err
-		}
+		errs = append(errs, w.refundSome(ctx, &runs[i], now))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // refundSome refunds the next refundBatch orders of a run, and notes how far the run has come. If a refund fails, it
@@ -107,6 +107,8 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 		}
 	}
 	if len(orders) < refundBatch {
+		// Orders that were refunded otherwise since the run began are not listed any more.
+		r.Skipped = max(r.Skipped, r.Total-r.Refunded)
 		r.FinishedAt = &now
 	}
 	return w.Runs.Note(ctx, r)

@@ -60,9 +60,10 @@ func (s *Store) Find(ctx context.Context, event int64) (*Run, error) {
 	return r, nil
 }
 
-// Open lists at most limit runs that have not finished, the oldest first.
+// Open chooses at most limit of the runs that have not finished, by chance. If it chose the oldest, a few runs that
+// can't go on for now would hold up all others.
 func (s *Store) Open(ctx context.Context, limit int) ([]Run, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE finished_at IS NULL ORDER BY started_at LIMIT $1`, limit) // CollectRows returns its error
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE finished_at IS NULL ORDER BY random() LIMIT $1`, limit) // CollectRows returns its error
 	runs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Run])
 	if err != nil {
 		return nil, fmt.Errorf("refundruns: open: %w", err)
