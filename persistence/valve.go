@@ -24,6 +24,9 @@ const (
 	// database has gone away.
 	probeEvery  = 200 * time.Millisecond
 	probeWithin = 600 * time.Millisecond
+	// lookWithin is how long a database may take to answer the one look of a tool. A tool that ran on a busy machine
+	// would otherwise call a database away that is only slow, and nobody waits for a tool as a buyer does.
+	lookWithin = 5 * time.Second
 )
 
 // Valve stands before one of several databases, so that a database that does not answer holds up only the callers
@@ -148,7 +151,7 @@ func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		heard := v.heard.Load()
-		err := p.lookOnce(ctx)
+		err := p.lookOnce(ctx, probeWithin)
 		switch late := errors.Is(err, context.DeadlineExceeded); {
 		case ctx.Err() != nil, late && v.heard.Load() != heard:
 		case err == nil && v.open():
@@ -168,7 +171,7 @@ func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger
 func (v *Valve) Look(ctx context.Context, cfg *pgx.ConnConfig, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext
-	if err := p.lookOnce(ctx); err != nil {
+	if err := p.lookOnce(ctx, lookWithin); err != nil {
 		v.close(err)
 	}
 	p.disconnect(ctx)
@@ -212,10 +215,10 @@ type prober struct {
 	conn *pgx.Conn // the prober's connection; nil if it has to connect first
 }
 
-// lookOnce returns nil if the database has answered as look wants it. A connection that has broken by
+// lookOnce returns nil if the database has answered in time, and as look wants it. A connection that has broken by
 // itself proves nothing, so a new one is tried.
-func (p *prober) lookOnce(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+func (p *prober) lookOnce(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if p.conn != nil {
 		err := p.look(ctx, p.conn)
