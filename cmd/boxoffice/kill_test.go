@@ -23,12 +23,12 @@ import (
 func TestConfirmedAfterKill(t *testing.T) {
 	t.Parallel()
 	const orders = 200
-	dsn, dir, listen := persisttest.DB(t), t.TempDir(), nodetest.Address(t)
+	dsn, dir, listen := persisttest.DB(t), t.TempDir(), persisttest.Address(t)
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), "BOXOFFICE_TEST_NODE=1", "BOXOFFICE_DATABASE_URL="+dsn, "BOXOFFICE_ALLOW_UNSAFE_POSTGRES=true", "BOXOFFICE_MAIL_DIR="+dir, "BOXOFFICE_LISTEN="+listen,
-		"BOXOFFICE_PAYSIM_LISTEN="+nodetest.Address(t), "BOXOFFICE_MASTER_KEY="+strings.Repeat("ab", 32), "BOXOFFICE_LIMITS_SCALE=1000")
+		"BOXOFFICE_PAYSIM_LISTEN="+persisttest.Address(t), "BOXOFFICE_MASTER_KEY="+strings.Repeat("ab", 32), "BOXOFFICE_LIMITS_SCALE=1000")
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	require.NoError(t, cmd.Start())

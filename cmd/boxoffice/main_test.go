@@ -56,14 +56,14 @@ func TestUnknownArguments(t *testing.T) {
 // TestServe starts a node and a second one at the same addresses, and stops the first.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	listen := nodetest.Address(t)
+	listen := persisttest.Address(t)
 	knobs := func(paysim string) []string {
 		return []string{
 			"BOXOFFICE_DATABASE_URL=" + persisttest.DB(t), "BOXOFFICE_ALLOW_UNSAFE_POSTGRES=true", "BOXOFFICE_LISTEN=" + listen, "BOXOFFICE_PAYSIM_LISTEN=" + paysim,
 			"BOXOFFICE_MASTER_KEY=" + strings.Repeat("ab", 32), "BOXOFFICE_MAIL_DIR=" + t.TempDir(),
 		}
 	}
-	paysim := nodetest.Address(t)
+	paysim := persisttest.Address(t)
 	cmd, said := program(t, nil, knobs(paysim)...)
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool {
@@ -73,7 +73,7 @@ func TestServe(t *testing.T) {
 		return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
 	}, 30*time.Second, 50*time.Millisecond)
 
-	for knob, other := range map[string]string{"BOXOFFICE_PAYSIM_LISTEN": paysim, "BOXOFFICE_LISTEN": nodetest.Address(t)} {
+	for knob, other := range map[string]string{"BOXOFFICE_PAYSIM_LISTEN": paysim, "BOXOFFICE_LISTEN": persisttest.Address(t)} {
 		second, why := program(t, nil, knobs(other)...)
 		require.Error(t, second.Run())
 		require.Contains(t, why.String(), "boxoffice: "+knob+": listen tcp")

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/node"
-	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/persistence/persisttest"
 )
 
 // TestPaysimBaseURL makes sure that buyers are sent to the address where the simulator is
 // published, which in a container is not where it listens.
 func TestPaysimBaseURL(t *testing.T) {
 	t.Parallel()
-	c := paysimCmd{Listen: nodetest.Address(t), SecretKey: node.SimKey, BaseURL: "https://pay.example.org"}
+	c := paysimCmd{Listen: persisttest.Address(t), SecretKey: node.SimKey, BaseURL: "https://pay.example.org"}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()

@@ -46,10 +46,7 @@ func TestReceivers(t *testing.T) {
 // run starts a receiver as a process of its own and waits until it listens.
 func run(t *testing.T, secret, program, script string) (url string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := ln.Addr().String()
-	require.NoError(t, ln.Close())
+	address := persisttest.Address(t)
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), program, script)

@@ -27,10 +27,7 @@ import (
 func stripeMock(t *testing.T) string {
 	t.Helper()
 	program := persisttest.Program(t, "make bin/stripe-mock", "../../bin/stripe-mock")
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := ln.Addr().String()
-	require.NoError(t, ln.Close())
+	address := persisttest.Address(t)
 	cmd := exec.CommandContext(t.Context(), program, "-http-addr", address)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())

@@ -23,6 +23,7 @@ import (
 	"boxoffice/loadtest/rig"
 	"boxoffice/loadtest/rush"
 	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/ports"
 )
 
 // catchUpTime is how long the read model may take to follow after one case.
@@ -222,10 +223,11 @@ func (b *bench) withServer(ctx context.Context, args []string, f func(host strin
 	if err != nil {
 		return fmt.Errorf("bench server: %w", err)
 	}
-	host, err := freeAddress(ctx)
+	free, err := ports.Free(ctx, 1)
 	if err != nil {
-		return err
+		return fmt.Errorf("bench server: %w", err)
 	}
+	host := free[0]
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, append([]string{"server", "--listen", host}, args...)...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -239,14 +241,6 @@ func (b *bench) withServer(ctx context.Context, args []string, f func(host strin
 		return err
 	}
 	return f(host, rig.FixedPID(cmd.Process.Pid))
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	ports, err := rig.FreePorts(ctx, 1)
-	if err != nil {
-		return "", fmt.Errorf("bench server: %w", err)
-	}
-	return ports[0], nil
 }
 
 // hotRow makes a ticket type of the row-lock design, and vacuums its tables.

@@ -19,6 +19,7 @@ import (
 	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/rig"
 	"boxoffice/loadtest/rush"
+	"boxoffice/persistence/ports"
 )
 
 // drainTime is how long the work that was put off under load may take.
@@ -153,10 +154,11 @@ func (b *bench) newDatabase(ctx context.Context, name string) (string, error) {
 
 // withKafka runs f while a broker runs.
 func (b *bench) withKafka(ctx context.Context, f func(brokers string, pid func() int) error) (err error) {
-	address, err := freeAddress(ctx)
+	free, err := ports.Free(ctx, 1)
 	if err != nil {
-		return err
+		return fmt.Errorf("kafka: %w", err)
 	}
+	address := free[0]
 	port := address[strings.LastIndexByte(address, ':')+1:]
 	if b.cmd.Relay == "real" {
 		return b.withRealKafka(ctx, port, func(pid func() int) error { return f(address, pid) })

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"boxoffice/loadtest/client"
+	"boxoffice/persistence/ports"
 )
 
 // ClusterConfig says what cluster is started.
@@ -78,11 +79,11 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	if c.Config.Binary, err = thisProgram(c.Config.Binary); err != nil {
 		return err
 	}
-	ports, err := c.ports(ctx)
+	chosen, err := c.choosePorts(ctx)
 	if err != nil {
 		return err
 	}
-	c.URL, c.Paysim = "http://"+ports[0], "http://"+ports[1]
+	c.URL, c.Paysim = "http://"+chosen[0], "http://"+chosen[1]
 	if c.DatabaseURL, err = c.startPostgres(ctx, &c.postgres, c.Config.Dir, "postgres.log"); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (c *Cluster) start(ctx, life context.Context) error {
 		}
 		c.JournalURLs = append(c.JournalURLs, url)
 	}
-	if err := c.startPaysim(ctx, ports[1]); err != nil {
+	if err := c.startPaysim(ctx, chosen[1]); err != nil {
 		return err
 	}
 	// The nodes need the addresses of the databases and of the simulator in their environment.
@@ -114,7 +115,7 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	// has two ports: for its API and for the links of other nodes.
 	for i := range c.Config.Nodes + c.Config.Spares {
 		m := &Member{
-			Name: fmt.Sprintf("node-%d", i+1), URL: "http://" + ports[2+2*i], Link: ports[3+2*i], log: c.Config.Log, kick: make(chan struct{}, 1),
+			Name: fmt.Sprintf("node-%d", i+1), URL: "http://" + chosen[2+2*i], Link: chosen[3+2*i], log: c.Config.Log, kick: make(chan struct{}, 1),
 		}
 		if err := c.prepareMember(ctx, m, env); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	}
 	// The nodes give out the balancer's address as their own (BOXOFFICE_BASE_URL), so it listens before the first
 	// of them runs.
-	if c.balancer, err = startProxy(ctx, ports[0], c.dialReadyNode); err != nil {
+	if c.balancer, err = startProxy(ctx, chosen[0], c.dialReadyNode); err != nil {
 		return err
 	}
 	for _, m := range c.Members[:c.Config.Nodes] {
@@ -139,18 +140,18 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	return nil
 }
 
-// ports returns the addresses of the balancer, of the simulator, and two of each node. With Config.Port set, they
+// choosePorts returns the addresses of the balancer, of the simulator, and two of each node. With Config.Port set, they
 // are the first ports in a row from there on that nobody listens on, because something else may have some of them.
 // Otherwise they are any free ports.
-func (c *Cluster) ports(ctx context.Context) ([]string, error) {
+func (c *Cluster) choosePorts(ctx context.Context) ([]string, error) {
 	n := 2 + 2*(c.Config.Nodes+c.Config.Spares)
 	if c.Config.Port == 0 {
-		return FreePorts(ctx, n)
+		return ports.Free(ctx, n)
 	}
 	for first := c.Config.Port; first+n <= 1<<16; {
-		ports, taken := portsFrom(ctx, first, n)
+		inRow, taken := portsFrom(ctx, first, n)
 		if taken == 0 {
-			return ports, nil
+			return inRow, nil
 		}
 		first = taken + 1
 	}
@@ -470,14 +471,16 @@ func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Mem
 	return owners, nil
 }
 
-// RunTool runs one of the program's tools on the cluster's databases, and writes to out what the tool prints.
+// RunTool runs one of the program's tools on the cluster's databases, and writes to out what the tool prints. The error
+// has what the tool said of its failure.
 func (c *Cluster) RunTool(ctx context.Context, out io.Writer, args ...string) error {
+	var said bytes.Buffer
 	p := Process{binary: c.Config.Binary, env: []string{
 		"BOXOFFICE_DATABASE_URL=" + c.DatabaseURL, "BOXOFFICE_JOURNAL_URLS=" + strings.Join(c.JournalURLs, " "),
-	}, out: out}
+	}, out: out, log: &said}
 	cmd := p.Command(ctx, args...)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("boxoffice %s: %w", args[0], err)
+		return fmt.Errorf("boxoffice %s: %w: %s", args[0], err, bytes.TrimSpace(said.Bytes()))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestClusterMovesPastTakenPorts(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
 	taken := node.Addr().(*net.TCPAddr).Port
 	c := Cluster{Config: ClusterConfig{Nodes: 2, Port: taken - 1}}
-	ports, err := c.ports(t.Context())
+	ports, err := c.choosePorts(t.Context())
 	require.NoError(t, err)
 	require.Len(t, ports, 6)
 	_, text, err := net.SplitHostPort(ports[0])

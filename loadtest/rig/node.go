@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"boxoffice/persistence/ports"
 )
 
 const (
@@ -55,16 +57,16 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	ports, err := FreePorts(ctx, 2)
+	free, err := ports.Free(ctx, 2)
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	n := &Node{URL: "http://" + ports[0], Paysim: "http://" + ports[1], dir: cfg.Dir}
+	n := &Node{URL: "http://" + free[0], Paysim: "http://" + free[1], dir: cfg.Dir}
 	env := append([]string{
-		"BOXOFFICE_LISTEN=" + ports[0],
+		"BOXOFFICE_LISTEN=" + free[0],
 		"BOXOFFICE_DATA_DIR=" + cfg.Dir,
 		"BOXOFFICE_LIMITS_SCALE=1000",
-		"BOXOFFICE_PAYSIM_LISTEN=" + ports[1],
+		"BOXOFFICE_PAYSIM_LISTEN=" + free[1],
 		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
 	}, cfg.Env...)
@@ -214,21 +216,6 @@ func waitForAnswer(ctx context.Context, url string, within time.Duration, ended 
 		case <-ticker.C:
 		}
 	}
-}
-
-// FreePorts returns loopback addresses that nobody listened on a moment ago. Somebody else may take one before the
-// caller does.
-func FreePorts(ctx context.Context, n int) ([]string, error) {
-	var addrs []string
-	for range n {
-		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		addrs = append(addrs, ln.Addr().String())
-		defer func() { _ = ln.Close() }() // all stay taken until all are known
-	}
-	return addrs, nil
 }
 
 // portsFrom returns the loopback addresses of n ports in a row, or else the first port in that row that somebody

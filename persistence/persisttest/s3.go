@@ -2,7 +2,6 @@ package persisttest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,11 +32,7 @@ func S3(t testing.TB) (address, folder string) {
 	folder = filepath.Join(root, "data", "files")
 	require.NoError(t, os.MkdirAll(folder, 0o700)) // a folder of the root is a bucket
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "about"), 0o700))
-	// The kernel chooses a free port. The server gets it after we let it go.
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	host := ln.Addr().String()
-	require.NoError(t, ln.Close())
+	host := Address(t)
 	server := exec.Command(program, "--port", host, "--quiet", "posix", "--sidecar", filepath.Join(root, "about"), filepath.Join(root, "data")) //nolint:noctx // t.Context ends before the node that uses it has stopped
 	server.Env = []string{"ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=sesame/+"}
 	// The server must not outlive the tests, even if they are killed.

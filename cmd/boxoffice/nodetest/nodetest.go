@@ -57,7 +57,7 @@ const auditTries = 3
 func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	cfg := &node.Config{
-		Listen: Address(t), PaysimListen: Address(t), Env: "test", Node: "node-1", Lanes: 1,
+		Listen: persisttest.Address(t), PaysimListen: persisttest.Address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), AllowUnsafe: true, MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
 		DataDir: t.TempDir(), MediaVideoMB: 500, MediaQuotaMB: 20480, WriteQuotaMB: 20480,
 		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, PublicCache: true, WebhooksPrivate: true, BeaconURL: []string{"test"}, TransferDays: 7,

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/node"
@@ -186,8 +187,7 @@ func (s *Shop) Verify(id, token string) Answer {
 // request, by timers or by a sweep.
 func (s *Shop) Becomes(want string, what func() string) {
 	s.T.Helper()
-	got := ""
-	require.Eventually(s.T, func() bool { got = what(); return got == want }, time.Minute, 20*time.Millisecond, "want %s", want)
+	require.EventuallyWithT(s.T, func(c *assert.CollectT) { assert.Equal(c, want, what()) }, time.Minute, 20*time.Millisecond)
 }
 
 // Status returns a function that reads an order's status, for Becomes.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,22 +52,15 @@ func newServer(t *testing.T) *server {
 	t.Helper()
 	persisttest.Program(t, "apt-get install etcd-server", "etcd")
 	s := &server{t: t, dir: t.TempDir()}
-	s.url = "http://" + s.address()
+	s.url = "http://" + persisttest.Address(t)
 	s.start()
 	t.Cleanup(s.kill)
 	return s
 }
 
-func (s *server) address() string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(s.t, err)
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
 // start returns when the server answers.
 func (s *server) start() {
-	peer := "http://" + s.address()
+	peer := "http://" + persisttest.Address(s.t)
 	s.cmd = exec.Command("etcd", "--name=one", "--data-dir="+filepath.Join(s.dir, "data"), "--logger=zap", "--log-level=error",
 		"--listen-client-urls="+s.url, "--advertise-client-urls="+s.url, "--listen-peer-urls="+peer,
 		"--initial-advertise-peer-urls="+peer, "--initial-cluster=one="+peer)
