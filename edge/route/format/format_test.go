@@ -3,6 +3,7 @@ package format
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/currency"
@@ -62,6 +63,30 @@ func TestFormats(t *testing.T) {
 		for _, s := range c.bad {
 			require.False(t, formats[name].Valid(s), "%s %q", name, s)
 		}
+	}
+}
+
+// TestTimeZones makes sure that every name is a zone that Go knows too, and that what else a system may take for a
+// zone is none.
+func TestTimeZones(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{
+		"Africa/Lagos", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Calcutta", "Europe/Kyiv", "Europe/Kiev", "America/Ciudad_Juarez",
+		"UTC", "Etc/UTC", "GMT", "Etc/GMT+12", "US/Eastern", "Pacific/Kiritimati", "Antarctica/Troll",
+	} {
+		require.True(t, validTimezone(zone), zone)
+	}
+	for _, zone := range []string{
+		"", "Local", "right/UTC", "right/Europe/Berlin", "posix/UTC", "posix/Europe/Berlin", "posixrules", "localtime", "Factory",
+		"../UTC", "Europe/../UTC", "/usr/share/zoneinfo/UTC", "Europe/", "Europe", "europe/berlin", "utc", "Europe/Berlin ", " UTC",
+		"Europe\\Berlin", "UTC0", "CET-1CEST", "+01:00", "zone.tab", "tzdata.zi", "leapseconds", "\x00", "UTC\x00", "Ünï/Cöde",
+	} {
+		require.False(t, validTimezone(zone), "%q", zone)
+	}
+	require.Greater(t, len(timezones), 590)
+	for zone := range timezones {
+		_, err := time.LoadLocation(zone)
+		require.NoError(t, err, zone)
 	}
 }
 
