@@ -218,7 +218,7 @@ func (s *siege) send(c *extremes.Case, request extremes.Request) (r nodetest.Rep
 	path := strings.TrimPrefix(request.Target(c.Operation), "/api/v1")
 	r = s.Raw(c.Operation.Method, path, contentType, request.Body, headers...)
 	s.seen[r.Status]++
-	if r.Status == 304 || r.Status == 204 || r.Status == 200 && s.operation(c.Operation.ID).Handler.Types() != nil { // a file is no envelope
+	if r.Status == 304 || r.Status == 204 || r.Status == 200 && s.ops[c.Operation.ID].Handler.Types() != nil { // a file is no envelope
 		return r, ""
 	}
 	var body struct {
