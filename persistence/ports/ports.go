@@ -28,8 +28,9 @@ var own struct {
 	taken int // the place of the port that was given out last
 }
 
-// Free returns n loopback addresses (host:port) that nobody listens on. No call of Free returns any of
-// them again, in this process or another, before 499 others have been given out.
+// Free returns n loopback addresses (host:port) that nobody listens on. No later call in this process
+// returns one of them again before 498 others have been given out. Another process may be given them
+// once this process has ended.
 func Free(ctx context.Context, n int) ([]string, error) {
 	own.Lock()
 	defer own.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
@@ -37,7 +38,7 @@ func TestOwnWritesAtEveryNode(t *testing.T) {
 
 // TestOwnWritesUnderRush reads at one node what was written through the other while eight clients order as fast as they
 // can: a list either has it or says that it is stale, and is never silently without it. On a busy machine the rush may
-// leave an answer no time, so each request is patient.
+// leave an answer no time, so each request is repeated until it is answered, and a write is done once (Idempotency-Key).
 func TestOwnWritesUnderRush(t *testing.T) {
 	t.Parallel()
 	const clients, writes = 8, 8
@@ -73,10 +74,11 @@ func TestOwnWritesUnderRush(t *testing.T) {
 		email := fmt.Sprintf("comp%d@example.org", i)
 		issued := here.Patient("POST", "/events/"+event+"/issue", nodetest.Object{
 			"items": []nodetest.Object{{"ticketTypeId": ids[0], "quantity": 1}}, "buyer": nodetest.Object{"email": email, "name": "Guest"},
-		}, mine.Bearer()...).Is(201, "")
+		}, append(mine.Bearer(), "Idempotency-Key", uuid.NewString())...).Is(201, "")
 		sees(there, "/organizer/orders?q="+email, issued.Str("order.id"), mine.Bearer())
 		sees(there, "/organizer/events/"+event+"/attendees?q="+email, issued.Str("tickets.0.id"), mine.Bearer())
-		order := here.Patient("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1), ada.Bearer()...).Is(201, "")
+		order := here.Patient("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1),
+			append(ada.Bearer(), "Idempotency-Key", uuid.NewString())...).Is(201, "")
 		sees(there, "/users/me/tickets?limit=100", order.Str("tickets.0.id"), ada.Bearer())
 	}
 	t.Logf("%d orders of others meanwhile; %d of %d lists said that they are stale", sold.Load(), stale, 3*writes)
