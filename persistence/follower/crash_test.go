@@ -2,9 +2,6 @@ package follower_test
 
 import (
 	"context"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -13,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/persisttest"
 )
 
 // TestPostgresKilled kills every process of the server while the follower is at
@@ -23,15 +20,9 @@ import (
 // wait for the disk, and not the journal's.
 func TestPostgresKilled(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user whom root drops to
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"shared_buffers": "64MB", "wal_writer_delay": "10s"},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(ctx))) })
+	server := persisttest.StartOwn(t, map[string]string{"wal_writer_delay": "10s"})
 	conn, err := pgx.Connect(ctx, server.URL())
 	require.NoError(t, err)
 	require.NoError(t, migrate.Up(ctx, conn))
@@ -48,9 +39,7 @@ func TestPostgresKilled(t *testing.T) {
 	for range 3 {
 		write(t, streams, 40)
 		s.passed(f)
-		for _, pid := range server.Pids() {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // may have ended by itself
-		}
+		server.Signal(syscall.SIGKILL)
 		write(t, streams, 10)
 		s.passed(f)
 		s.caughtUp(j)

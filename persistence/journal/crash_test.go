@@ -3,8 +3,6 @@ package journal_test
 import (
 	"context"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,35 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
-	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/persisttest"
 )
 
-// startServer starts an empty Postgres that the test may crash, or with a setting of its own.
-func startServer(t *testing.T, setting, value string) *embedded.Server {
+// ownServer starts a Postgres that the test may crash, with our tables and settings of its own.
+func ownServer(t *testing.T, settings map[string]string) (*persisttest.OwnServer, *pgxpool.Pool) {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user whom root drops to
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"shared_buffers": "64MB", setting: value},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		require.NoError(t, server.Stop(ctx))
-	})
-	return server
-}
-
-// ownServer is startServer with our tables.
-func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.Pool) {
-	t.Helper()
-	server := startServer(t, setting, value)
+	server := persisttest.StartOwn(t, settings)
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	require.NoError(t, err)
 	require.NoError(t, migrate.Up(t.Context(), conn))
@@ -58,16 +36,14 @@ func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.
 // again and again. Nothing acknowledged may be missing afterwards.
 func TestPostgresKilled(t *testing.T) {
 	t.Parallel()
-	server, pool := ownServer(t, "max_wal_size", "256MB")
+	server, pool := ownServer(t, nil)
 	patient := func(c *journal.Config) { c.FailAfter = time.Minute }
 	a, b := open(t, pool, "a", patient), open(t, pool, "b", patient)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	kills := 0
 	kill := func() {
-		for _, pid := range server.Pids() {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // may have ended by itself
-		}
+		server.Signal(syscall.SIGKILL)
 		kills++
 	}
 	wg.Go(func() {
@@ -114,7 +90,9 @@ func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 	for setting, value := range map[string]string{"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
-			_, pool := ownServer(t, setting, value)
+			settings := map[string]string{"fsync": "on"}
+			settings[setting] = value
+			_, pool := ownServer(t, settings)
 			_, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "a", Log: slog.New(slog.DiscardHandler)})
 			require.ErrorIs(t, err, journal.ErrUnsafe)
 			require.ErrorContains(t, err, setting)
@@ -128,7 +106,7 @@ func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 // unknown, though the server reports success.
 func TestCommitOnOneMachineOnly(t *testing.T) {
 	t.Parallel()
-	_, pool := ownServer(t, "max_wal_size", "256MB")
+	_, pool := ownServer(t, nil)
 	j := open(t, pool, "a", func(c *journal.Config) { c.Lanes, c.FailAfter = 1, time.Minute })
 	s := persisttest.NewScribe(t, j, engine.EventRef(1))
 	require.NoError(t, s.Append(1).Wait(t))

@@ -198,7 +198,7 @@ func TestAShardIsAway(t *testing.T) {
 // nothing counts as one that does not answer, and is used again once it commits.
 func TestAShardThatReadsAndDoesNotCommitIsAway(t *testing.T) {
 	t.Parallel()
-	server := startServer(t, "max_wal_size", "256MB")
+	server := persisttest.StartOwn(t, nil)
 	_, shards := persisttest.ShardedOn(t, persisttest.Empty(t), server.URL())
 	j := openShards(t, shards, "a", func(c *journal.Config) { c.FailAfter = time.Hour })
 	here, there := engine.EventRef(eventIn(shards[0], 0)), engine.EventRef(eventIn(shards[1], 0))

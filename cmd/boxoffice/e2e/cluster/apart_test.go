@@ -76,15 +76,15 @@ WITH w AS (INSERT INTO writers (node) VALUES ('dead#1') RETURNING writer) INSERT
 // fails that is repeated as told, and each has one effect.
 func TestTheJournalIsAway(t *testing.T) {
 	t.Parallel()
-	journal := startCluster(t)
-	s := nodetest.Open(t, withJournal(journal.server.URL()))
+	journal := persisttest.StartOwn(t, nil)
+	s := nodetest.Open(t, withJournal(journal.URL()))
 	event, ticketType := free(s, 100_000)
 	title := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("title")
 	r := startRush(t, 4, []string{ticketType}, func() string { return s.URL })
 	r.atLeast(30)
 
-	journal.signal(syscall.SIGSTOP) // it answers nobody
-	journal.signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
+	journal.Signal(syscall.SIGSTOP) // it answers nobody
+	journal.Signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
 	key := "00000000-0000-4000-8000-000000000001"
 	away := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key)
 	require.Equal(t, http.StatusServiceUnavailable, away.Status, "%v", away.Body)
@@ -92,7 +92,7 @@ func TestTheJournalIsAway(t *testing.T) {
 	s.Call("GET", "/events/"+event, nil).Is(200, "")
 	require.Contains(t, fmt.Sprint(s.Call("GET", "/events?q="+url.QueryEscape(title), nil).Is(200, "").Body), event)
 	require.Eventually(t, func() bool { return s.Ready() != nil }, time.Minute, 20*time.Millisecond)
-	journal.signal(syscall.SIGKILL) // and then its processes are gone, and it is started again
+	journal.Signal(syscall.SIGKILL) // and then its processes are gone, and it is started again
 	r.atLeast(30)
 	s.Becomes("true", func() string { return fmt.Sprint(s.Ready() == nil) })
 	s.Patient("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key).Is(201, "")

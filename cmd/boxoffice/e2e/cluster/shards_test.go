@@ -92,8 +92,8 @@ const (
 // with 503 within a second, and sold again once it answers. No order has two effects.
 func TestAShardIsAway(t *testing.T) {
 	t.Parallel()
-	lost := startCluster(t)
-	s := nodetest.Open(t, withShards(startCluster(t).server.URL(), lost.server.URL()))
+	lost := persisttest.StartOwn(t, nil)
+	s := nodetest.Open(t, withShards(persisttest.StartOwn(t, nil).URL(), lost.URL()))
 	events, types := oneInEach(s, 100_000)
 	buys := newSeries(s, types[0])
 	r := startRush(t, 2, types[1:], func() string { return s.URL })
@@ -116,23 +116,23 @@ func TestAShardIsAway(t *testing.T) {
 		require.Empty(t, s.Lacking())
 	}
 
-	lost.signal(syscall.SIGSTOP) // it answers nobody
-	lost.signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
+	lost.Signal(syscall.SIGSTOP) // it answers nobody
+	lost.Signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
 	refused()
-	lost.signal(syscall.SIGCONT)
-	back(lost.awaitAnswer())
+	lost.Signal(syscall.SIGCONT)
+	back(lost.AwaitAnswer())
 
-	lost.signal(syscall.SIGKILL) // its supervisor starts it again
-	back(lost.awaitAnswer())
+	lost.Signal(syscall.SIGKILL) // its supervisor starts it again
+	back(lost.AwaitAnswer())
 
-	lost.stop()
+	lost.Stop()
 	refused()
 	before := buys.count()
 	require.Eventually(t, func() bool { return buys.count() > before+30 || buys.wrong.Load() != nil }, time.Minute, time.Millisecond)
 	buys.check()
 	require.Eventually(t, func() bool { return listed(s, events[0]) > before+30 }, time.Minute, time.Millisecond, "lists of the others go on")
-	lost.start()
-	back(lost.awaitAnswer())
+	lost.Start()
+	back(lost.AwaitAnswer())
 
 	r.end()
 	buys.end()
@@ -169,8 +169,8 @@ const formerLimit = 11 * time.Second
 // long, that each node refuses its events in time, wherever their actors are, and sells the others'.
 func TestAShardIsAwayFromACluster(t *testing.T) {
 	t.Parallel()
-	lost := startCluster(t)
-	urls := withShards(persisttest.Empty(t), lost.server.URL())
+	lost := persisttest.StartOwn(t, nil)
+	urls := withShards(persisttest.Empty(t), lost.URL())
 	a := nodetest.Open(t, nodetest.Clustered("a", "", urls))
 	b := nodetest.Open(t, nodetest.Clustered("b", a.Config().DatabaseURL, urls))
 	settles(t, a, b)
@@ -191,7 +191,7 @@ func TestAShardIsAwayFromACluster(t *testing.T) {
 		return a.URL
 	})
 	r.atLeast(30)
-	lost.stop()
+	lost.Stop()
 	require.Eventually(t, func() bool { return len(a.Lacking()) == 1 && len(b.Lacking()) == 1 }, time.Minute, time.Millisecond)
 	// The read model may lack what the shard has committed last. Nobody who reads waits for that until the shard is back.
 	for _, s := range []*nodetest.Shop{a, b} {
@@ -218,8 +218,8 @@ func TestAShardIsAwayFromACluster(t *testing.T) {
 		default:
 		}
 	}
-	lost.start()
-	since := lost.awaitAnswer()
+	lost.Start()
+	since := lost.AwaitAnswer()
 	for _, ticketType := range there {
 		require.Eventually(t, func() bool {
 			return order(a, ticketType).Status == http.StatusCreated && order(b, ticketType).Status == http.StatusCreated
