@@ -18,7 +18,7 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute")
 	}
-	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	allowNodes(t)
 	var cfg chaos.Config
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func runContest[C any](t *testing.T, run func(context.Context, C, io.Writer, *sl
 	if testing.Short() {
 		t.Skip("it starts processes")
 	}
-	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	allowNodes(t)
 	var cfg C
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)

@@ -24,6 +24,14 @@ func nodeForTest() {
 	}
 }
 
+// allowNodes lets the code under test start nodes by running this program. What they store is in memory, so that no
+// disk that others keep busy makes their Postgres late.
+func allowNodes(t *testing.T) {
+	t.Helper()
+	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	t.Setenv("TMPDIR", persisttest.Dir(t))
+}
+
 func TestMain(m *testing.M) {
 	nodeForTest()
 	nodetest.Main(m, nodetest.MostlyWaiting)

@@ -49,7 +49,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 // TestViewersOfSeveralNodes is a small `boxoffice loadtest viewers` with two nodes and a process of
 // viewers for each. Every viewer learns every update, also at the node that does not own the event.
 func TestViewersOfSeveralNodes(t *testing.T) {
-	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	allowNodes(t)
 	var cfg seats.ViewersConfig
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)

@@ -24,9 +24,9 @@ type OwnServer struct {
 	settings map[string]string
 }
 
-// StartOwn starts an empty Postgres with the given settings beside those of DB's. It is stopped and removed when
-// the test ends.
-func StartOwn(t testing.TB, own map[string]string) *OwnServer {
+// Dir returns an empty folder where the server of DB lies, for a Postgres that a test starts, or a program that it
+// runs. The folder is removed when the test ends.
+func Dir(t testing.TB) string {
 	t.Helper()
 	slot, dir, err := takeSlot("own-")
 	require.NoError(t, err)
@@ -34,8 +34,16 @@ func StartOwn(t testing.TB, own map[string]string) *OwnServer {
 		require.NoError(t, os.RemoveAll(dir))
 		require.NoError(t, slot.Close())
 	})
-	require.NoError(t, os.RemoveAll(dir)) // a killed run may have left its server there
-	s := &OwnServer{t: t, dir: dir, settings: maps.Clone(settings)}
+	require.NoError(t, os.RemoveAll(dir))    // a killed run may have left something there
+	require.NoError(t, os.Mkdir(dir, 0o755)) //nolint:gosec // Postgres's user must get through
+	return dir
+}
+
+// StartOwn starts an empty Postgres with the given settings beside those of DB's. It is stopped and removed when
+// the test ends.
+func StartOwn(t testing.TB, own map[string]string) *OwnServer {
+	t.Helper()
+	s := &OwnServer{t: t, dir: Dir(t), settings: maps.Clone(settings)}
 	s.settings["full_page_writes"] = "on" // a process that is killed may have written half of a page
 	maps.Copy(s.settings, own)
 	s.Start()
