@@ -29,7 +29,7 @@ func nodeForTest() {
 func allowNodes(t *testing.T) {
 	t.Helper()
 	t.Setenv("BOXOFFICE_TEST_NODE", "1")
-	t.Setenv("TMPDIR", persisttest.Dir(t))
+	t.Setenv("TMPDIR", persisttest.ServerDir(t))
 }
 
 func TestMain(m *testing.M) {

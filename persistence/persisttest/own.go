@@ -15,8 +15,8 @@ import (
 	"boxoffice/persistence/embedded"
 )
 
-// OwnServer is a Postgres of a test's own, which the test may stop, kill and start again. It lies where the
-// server of DB lies, so that no disk that others keep busy makes it late.
+// OwnServer is a Postgres of a test's own, which the test may stop, kill and start again. It keeps its
+// data beside DB's server, in memory if there is room, so that no disk that others keep busy makes it late.
 type OwnServer struct {
 	*embedded.Server
 	t        testing.TB
@@ -24,9 +24,9 @@ type OwnServer struct {
 	settings map[string]string
 }
 
-// Dir returns an empty folder where the server of DB lies, for a Postgres that a test starts, or a program that it
-// runs. The folder is removed when the test ends.
-func Dir(t testing.TB) string {
+// ServerDir returns an empty folder beside that of DB's server, for a Postgres that the test starts or lets a program
+// start. The folder is removed when the test ends.
+func ServerDir(t testing.TB) string {
 	t.Helper()
 	slot, dir, err := takeSlot("own-")
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func Dir(t testing.TB) string {
 // the test ends.
 func StartOwn(t testing.TB, own map[string]string) *OwnServer {
 	t.Helper()
-	s := &OwnServer{t: t, dir: Dir(t), settings: maps.Clone(settings)}
+	s := &OwnServer{t: t, dir: ServerDir(t), settings: maps.Clone(settings)}
 	s.settings["full_page_writes"] = "on" // a process that is killed may have written half of a page
 	maps.Copy(s.settings, own)
 	s.Start()
@@ -59,9 +59,9 @@ func (s *OwnServer) Start() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), startWithin)
 	defer cancel()
-	var err error
-	s.Server, err = embedded.Start(ctx, embedded.Config{Dir: s.dir, Log: slog.New(slog.DiscardHandler), Settings: s.settings})
+	server, err := embedded.Start(ctx, embedded.Config{Dir: s.dir, Log: slog.New(slog.DiscardHandler), Settings: s.settings})
 	require.NoError(s.t, err)
+	s.Server = server
 }
 
 // Stop stops the server.
